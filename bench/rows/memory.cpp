@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// C9: no score matrix is ever written, so memory beyond the caller's stays small.
+
+#include "rows/row.hpp"
+
+namespace attn::bench {
+
+std::vector<Row> memory_rows(const Options& options) {
+  const std::int64_t length = options.quick ? 4096 : 16384;
+  Row row{"C9", "memory of forward and backward", {}};
+  row.cases.push_back({.problem = {.pass = Pass::both,
+                                   .batch = 1,
+                                   .heads = 8,
+                                   .queries = length,
+                                   .keys = length,
+                                   .dim = 64},
+                       .threads = options.threads.back(),
+                       .set = options.set,
+                       .limit = Limit::multiply_add,
+                       .claims = {{Measure::extra_megabytes, 64, 16, ""}},
+                       .effort = Effort::fresh});
+  return {row};
+}
+
+}  // namespace attn::bench

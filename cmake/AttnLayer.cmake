@@ -1,0 +1,66 @@
+# attn_layer(<name> [USES <layer>...] [LINKS <target>...] [NEEDS <target>...])
+#
+# The library of one layer, attn::<name>: headers from include/attn/<name>, sources from
+# src/<name>. A layer without sources is an INTERFACE library. USES and LINKS are public;
+# NEEDS holds header-only targets that only the sources see, so that a user of the installed
+# package needs none of them. Files under an isa/ folder are compiled once for each
+# instruction set.
+
+# g++ 12 takes plain uses of std::string for overlapping copies (GCC bug 105329).
+add_library(attn_warnings INTERFACE)
+target_compile_options(attn_warnings INTERFACE
+  -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+  $<$<BOOL:${ATTN_WERROR}>:-Werror>)
+
+# attn_split_kernel_sources(<list> <kernel list>): moves the files that lie in an isa/ folder
+# from the first list to the second.
+function(attn_split_kernel_sources from to)
+  set(plain ${${from}})
+  set(kernels ${${from}})
+  list(FILTER plain EXCLUDE REGEX "/isa/[^/]+\\.cpp$")
+  list(FILTER kernels INCLUDE REGEX "/isa/[^/]+\\.cpp$")
+  set(${from} ${plain} PARENT_SCOPE)
+  set(${to} ${kernels} PARENT_SCOPE)
+endfunction()
+
+function(attn_layer name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "USES;LINKS;NEEDS")
+  set(include_dir "${PROJECT_SOURCE_DIR}/include")
+  set(source_dir "${PROJECT_SOURCE_DIR}/src/${name}")
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${include_dir}/attn/${name}/*.hpp")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${source_dir}/*.cpp")
+  attn_split_kernel_sources(sources kernel_sources)
+
+  set(target attn_${name})
+  list(TRANSFORM arg_USES PREPEND attn_)
+  if(sources OR kernel_sources)
+    add_library(${target} ${sources})
+    set(scope PUBLIC)
+    target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src")
+    foreach(needed IN LISTS arg_NEEDS)
+      target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:${needed}>)
+    endforeach()
+    target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:attn_warnings>)
+    set_target_properties(${target} PROPERTIES
+      POSITION_INDEPENDENT_CODE ON
+      VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  else()
+    add_library(${target} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  add_library(attn::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+
+  target_compile_features(${target} ${scope} cxx_std_20)
+  target_link_libraries(${target} ${scope} ${arg_USES} ${arg_LINKS})
+  target_sources(${target} ${scope}
+    FILE_SET HEADERS BASE_DIRS "${include_dir}" FILES ${headers})
+  if(ATTN_ASSERTIONS)
+    target_compile_definitions(${target} ${scope} ATTN_DEBUG=1)
+  endif()
+  if(kernel_sources)
+    attn_kernel_sources(${target} ${kernel_sources})
+  endif()
+  set_property(GLOBAL APPEND PROPERTY ATTN_LAYERS ${name})
+endfunction()

@@ -1,0 +1,68 @@
+/// Scalar mathematics under one set of names, which SIMD lanes and dual numbers overload.
+/// A functor calls exp, tanh, select, ... unqualified and serves them all.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cmath>
+#include <concepts>
+#include <limits>
+
+#include "attn/core/macros.hpp"
+
+namespace attn {
+
+// clang-format off
+template <std::floating_point T> ATTN_FN T exp(T x) { return std::exp(x); }
+template <std::floating_point T> ATTN_FN T log(T x) { return std::log(x); }
+template <std::floating_point T> ATTN_FN T tanh(T x) { return std::tanh(x); }
+template <std::floating_point T> ATTN_FN T sqrt(T x) { return std::sqrt(x); }
+template <std::floating_point T> ATTN_FN T abs(T x) { return std::fabs(x); }
+template <std::floating_point T> ATTN_FN T floor(T x) { return std::floor(x); }
+template <std::floating_point T> ATTN_FN T sigmoid(T x) { return T(1) / (T(1) + std::exp(-x)); }
+// clang-format on
+
+template <class T>
+  requires std::is_arithmetic_v<T>
+ATTN_FN T min(T a, T b) {
+  return b < a ? b : a;
+}
+template <class T>
+  requires std::is_arithmetic_v<T>
+ATTN_FN T max(T a, T b) {
+  return a < b ? b : a;
+}
+ATTN_FN int abs(int x) { return x < 0 ? -x : x; }
+
+/// a where the condition holds, else b. Never mixes them, so a NaN on the other side is lost.
+template <class T>
+  requires std::is_arithmetic_v<T>
+ATTN_FN T select(bool condition, T a, T b) {
+  return condition ? a : b;
+}
+template <std::floating_point T>
+  requires(!std::same_as<T, float>)
+ATTN_FN T select(bool condition, T a, float b) {
+  return condition ? a : static_cast<T>(b);
+}
+
+/// A whole number as the functor's number type: real<V>(at.k - at.q).
+template <class V>
+  requires std::floating_point<V>
+ATTN_FN V real(int index) {
+  return static_cast<V>(index);
+}
+
+/// Whether bit or byte tables keep an entry: row[index * stride] != 0.
+ATTN_FN bool load_flag(const unsigned char* row, long stride, int index) {
+  return row[static_cast<long>(index) * stride] != 0;
+}
+/// row[index * stride] of a table of whole numbers.
+ATTN_FN int load_int(const int* row, long stride, int index) {
+  return row[static_cast<long>(index) * stride];
+}
+
+inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+}  // namespace attn

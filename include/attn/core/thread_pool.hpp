@@ -1,0 +1,66 @@
+/// A pool of threads that runs numbered tasks. Results must not depend on who runs what.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace attn {
+
+/// Lets another thread run; for a task that waits for one of a lower number.
+void yield_thread();
+
+/// Workers that sleep until there is something to do. Tasks are handed out in rising order, so
+/// a task may wait for one of a lower number: that one is running or done.
+class ThreadPool {
+ public:
+  /// The pool that kernels use unless told otherwise.
+  static ThreadPool& shared();
+
+  /// Threads that run when nobody asks for a number: ATTN_THREADS, else what the machine has.
+  static int default_threads();
+
+  ThreadPool() = default;
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  /// Calls run(task) for every task in [0, tasks) on at most `threads` threads, the caller's
+  /// among them, and returns when all are done. `run` must not throw. From inside a task, or
+  /// while another caller has the pool, everything runs on the calling thread.
+  template <class Run>
+  void parallel_for(int tasks, int threads, const Run& run) {
+    start(tasks, threads, [](const void* context, int task) {
+      (*static_cast<const Run*>(context))(task);
+    }, &run);
+  }
+
+ private:
+  using Call = void (*)(const void* context, int task);
+
+  void start(int tasks, int threads, Call call, const void* context);
+  void work(int index);
+  void drain();
+
+  std::mutex callers_;  ///< held by the caller who has the pool
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::condition_variable done_;
+  std::vector<std::thread> workers_;
+  std::uint64_t generation_ = 0;
+  int invited_ = 0;  ///< workers with a lower index take part
+  int busy_ = 0;
+  bool stopping_ = false;
+  std::atomic<int> next_{0};
+  int tasks_ = 0;
+  Call call_ = nullptr;
+  const void* context_ = nullptr;
+};
+
+}  // namespace attn

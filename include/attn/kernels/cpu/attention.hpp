@@ -1,0 +1,31 @@
+/// Attention on the CPU: fused, tiled, and the same bits for any number of threads.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <optional>
+
+#include "attn/kernels/args.hpp"
+#include "attn/kernels/recipe.hpp"
+#include "attn/kernels/target.hpp"
+
+namespace attn::cpu {
+
+/// How a call runs; never what it computes.
+struct Context {
+  int threads = 0;                 ///< 0: ThreadPool::default_threads()
+  std::optional<Target> target{};  ///< the best of this machine unless forced
+};
+
+/// out = pool(normalise(mask(score(q, k))), v) for T = float, BFloat16 or Float16, computed in
+/// fp32. No score matrix is kept; scratch lives in the threads' arenas.
+template <class T>
+void forward(const ForwardArgs<T>& args, const Recipe& recipe, const Context& context = {});
+
+/// The gradients; tiles are made again from `stat`, which forward wrote.
+template <class T>
+void backward(const BackwardArgs<T>& args, const Recipe& recipe, const RecipeGrads& grads = {},
+              const Context& context = {});
+
+}  // namespace attn::cpu

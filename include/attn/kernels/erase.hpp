@@ -1,0 +1,182 @@
+/// From functors to stages: erases a functor's type and finds its tile kernels, which
+/// attn_kernel_sources() compiled once for each instruction set.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <initializer_list>
+#include <type_traits>
+
+#include "attn/kernels/stage.hpp"
+
+namespace attn {
+namespace cpu {
+
+/// The tile kernels of a functor for one target, defined in attn/kernels/cpu/compile.hpp. They
+/// exist once a file given to attn_kernel_sources() says, for example,
+/// `template struct attn::cpu::ScoreKernels<MyScore, attn::cpu::kTarget>;`. An undefined
+/// reference to `ScoreKernels<MyScore, ...>::get()` means that no file did.
+template <class F, Target kSet>
+struct ScoreKernels {
+  static const PointwiseOps* get();
+};
+template <class F, Target kSet>
+struct WeightKernels {
+  static const PointwiseOps* get();
+};
+template <class M, Target kSet>
+struct MaskKernels {
+  static const MaskOps* get();
+};
+template <class N, Target kSet>
+struct NormaliserKernels {
+  static const NormaliserOps* get();
+};
+
+/// One pointer for each built target.
+template <template <class, Target> class Kernels, class F>
+auto kernels_of() {
+  std::array<decltype(Kernels<F, Target::native>::get()), kTargets> ops{};
+  const auto fill = [&]<std::size_t... kIndex>(std::index_sequence<kIndex...>) {
+    ((ops[static_cast<std::size_t>(kBuiltTargets[kIndex])] =
+          Kernels<F, kBuiltTargets[kIndex]>::get()),
+     ...);
+  };
+  fill(std::make_index_sequence<kBuiltTargets.size()>{});
+  return ops;
+}
+
+/// The same pointer for all: kernels compiled with a file's own flags.
+template <template <class, Target> class Kernels, class F>
+auto native_kernels_of() {
+  std::array<decltype(Kernels<F, Target::native>::get()), kTargets> ops{};
+  ops.fill(Kernels<F, Target::native>::get());
+  return ops;
+}
+
+}  // namespace cpu
+
+template <class F>
+const F& functor_of(const StageData& data) {
+  return *reinterpret_cast<const F*>(data.functor.data());
+}
+
+/// The scalar half of a pointwise stage: what the reference calls.
+template <class F>
+AnyScore erase_score(const F& f, std::initializer_list<Table> tables) {
+  AnyScore any;
+  any.data = StageData::of(f, tables);
+  any.forward = [](const StageData& data, double s, const Site<double>& at) {
+    const Params<double> p{data.tables.data(), at.batch, at.head, at.q};
+    return call_forward(functor_of<F>(data), s, at, p);
+  };
+  any.backward = [](const StageData& data, const TableGrad* grads, double grad, double s,
+                    const Site<double>& at) {
+    const Params<double> p{data.tables.data(), at.batch, at.head, at.q};
+    const ParamGrads<double> g{grads, at.batch, at.head, at.q};
+    return call_backward(functor_of<F>(data), grad, s, at, p, g, data.slots);
+  };
+  return any;
+}
+
+/// A score modifier as a stage, with the tables that its p.value(i) and p.at(i, ...) read.
+template <ScoreFunctor F>
+AnyScore score_stage(const F& f, std::initializer_list<Table> tables = {}) {
+  AnyScore any = erase_score(f, tables);
+  any.ops = cpu::kernels_of<cpu::ScoreKernels, F>();
+  return any;
+}
+
+/// The scalar half of a weight modifier.
+template <class F>
+AnyWeight erase_weight(const F& f, std::initializer_list<Table> tables) {
+  if constexpr (WeightFactor<F>) {
+    return {erase_score(FactorStage<F>{f}, tables), true};
+  } else {
+    return {erase_score(f, tables), false};
+  }
+}
+
+/// A weight modifier as a stage.
+template <WeightFunctor F>
+AnyWeight weight_stage(const F& f, std::initializer_list<Table> tables = {}) {
+  AnyWeight any = erase_weight(f, tables);
+  any.stage.ops = cpu::kernels_of<cpu::WeightKernels, F>();
+  return any;
+}
+
+/// The scalar half of a mask.
+template <class M>
+AnyMask erase_mask(const M& mask) {
+  AnyMask any;
+  any.data = StageData::of(mask, {});
+  any.keep = [](const StageData& data, const Site<double>& at) {
+    return functor_of<M>(data).keep(at);
+  };
+  any.cover = [](const StageData& data, const Block& block) {
+    return functor_of<M>(data).cover(block);
+  };
+  return any;
+}
+
+/// A mask as a stage.
+template <Mask M>
+AnyMask mask_stage(const M& mask) {
+  AnyMask any = erase_mask(mask);
+  any.ops = cpu::kernels_of<cpu::MaskKernels, M>();
+  return any;
+}
+
+/// The scalar half of a normaliser.
+template <class N>
+AnyNormaliser erase_normaliser(const N& normaliser, std::initializer_list<Table> tables) {
+  AnyNormaliser any;
+  any.data = StageData::of(normaliser, tables);
+  any.coupling = N::kCoupling;
+  any.streams = StreamingNormaliser<N>;
+  any.runs_max = N::kRunsMax;
+  if constexpr (StreamingNormaliser<N>) {
+    any.weight = [](const StageData& data, double s, double reference) {
+      return functor_of<N>(data).weight(s, reference);
+    };
+    any.mass = [](const StageData& data, double w) { return functor_of<N>(data).mass(w); };
+    any.finish = [](const StageData& data, double reference, double mass,
+                    const Params<double>& p) {
+      return functor_of<N>(data).finish(reference, mass, p);
+    };
+  } else {
+    any.solve = [](const StageData& data, const double* s, int count, const Site<double>& at) {
+      return functor_of<N>(data).solve(s, count, at);
+    };
+  }
+  any.final_weight = [](const StageData& data, double s, double stat, const Site<double>& at) {
+    return functor_of<N>(data).final_weight(s, stat, at);
+  };
+  any.final_slope = [](const StageData& data, double s, double w, double stat,
+                       const Site<double>& at) {
+    return functor_of<N>(data).final_slope(s, w, stat, at);
+  };
+  if constexpr (requires(const N& n, double x, const Params<double>& p,
+                         const ParamGrads<double>& g) { n.backward_row(x, x, p, g); }) {
+    any.backward_row = [](const StageData& data, const TableGrad* grads, double stat,
+                          double delta, const Params<double>& p) {
+      const ParamGrads<double> g{grads, p.batch, p.head, p.q};
+      functor_of<N>(data).backward_row(stat, delta, p, g);
+    };
+  }
+  return any;
+}
+
+/// A normaliser as a stage.
+template <Normaliser N>
+AnyNormaliser normaliser_stage(const N& normaliser, std::initializer_list<Table> tables = {}) {
+  AnyNormaliser any = erase_normaliser(normaliser, tables);
+  any.ops = cpu::kernels_of<cpu::NormaliserKernels, N>();
+  return any;
+}
+
+}  // namespace attn

@@ -1,0 +1,71 @@
+/// Masks from masks: and, or, not.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include "attn/core/concepts.hpp"
+#include "attn/mask/kept.hpp"
+
+namespace attn::mask {
+
+/// Keeps what both keep.
+template <Mask A, Mask B>
+struct And {
+  A a;
+  B b;
+
+  template <class V>
+  ATTN_FN Kept<V> keep(Site<V> at) const {
+    return a.keep(at) & b.keep(at);
+  }
+
+  /// Exact where one side keeps none or both keep all.
+  ATTN_FN Cover cover(const Block& block) const {
+    const Cover first = a.cover(block);
+    return first == Cover::none ? first : first & b.cover(block);
+  }
+};
+
+/// Keeps what either keeps.
+template <Mask A, Mask B>
+struct Or {
+  A a;
+  B b;
+
+  template <class V>
+  ATTN_FN Kept<V> keep(Site<V> at) const {
+    return a.keep(at) | b.keep(at);
+  }
+
+  ATTN_FN Cover cover(const Block& block) const {
+    const Cover first = a.cover(block);
+    return first == Cover::all ? first : first | b.cover(block);
+  }
+};
+
+/// Keeps what the other drops.
+template <Mask A>
+struct Not {
+  A a;
+
+  template <class V>
+  ATTN_FN Kept<V> keep(Site<V> at) const {
+    return !a.keep(at);
+  }
+
+  ATTN_FN Cover cover(const Block& block) const { return !a.cover(block); }
+};
+
+// clang-format off
+template <Mask A, Mask B> constexpr And<A, B> both(A a, B b) { return {a, b}; }
+template <Mask A, Mask B> constexpr Or<A, B> either(A a, B b) { return {a, b}; }
+template <Mask A> constexpr Not<A> negate(A a) { return {a}; }
+
+/// Causal{} && Lengths{...}: the same in operators, for the masks of this folder.
+template <Mask A, Mask B> constexpr And<A, B> operator&&(A a, B b) { return {a, b}; }
+template <Mask A, Mask B> constexpr Or<A, B> operator||(A a, B b) { return {a, b}; }
+template <Mask A> constexpr Not<A> operator!(A a) { return {a}; }
+// clang-format on
+
+}  // namespace attn::mask

@@ -1,0 +1,220 @@
+#include "attn/kernels/cpu/attention.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "attn/core/arena.hpp"
+#include "attn/core/error.hpp"
+#include "attn/core/thread_pool.hpp"
+#include "kernels/cpu/backward_plan.hpp"
+#include "kernels/cpu/build_plan.hpp"
+#include "kernels/cpu/kernel_table.hpp"
+
+namespace attn::cpu {
+namespace {
+
+int threads_of(const Context& context) {
+  return context.threads > 0 ? context.threads : ThreadPool::default_threads();
+}
+
+/// Memory of the calling thread for one task.
+std::byte* scratch_of(std::size_t bytes) {
+  Arena& arena = Arena::local();
+  arena.reset(bytes);
+  return arena.take<std::byte>(bytes);
+}
+
+/// Every kv head of every sequence, its queries cut so that all threads have work. What is cut
+/// repeats the packing of its keys, so runs stay long; results do not depend on the cut.
+std::vector<ForwardRun> forward_runs(const Plan& plan, int threads) {
+  constexpr int kTilesEach = 4;
+  const int units = plan.sequences * plan.kv_heads;
+  const int pieces =
+      threads == 1 || units >= 8 * threads ? 1 : (4 * threads + units - 1) / std::max(1, units);
+  std::vector<ForwardRun> runs;
+  for (int b = 0; b < plan.sequences; ++b) {
+    const int queries = plan.queries(b);
+    const int tile = kTileRows * kRowTiles;
+    const int tiles = (queries + tile - 1) / tile;
+    const int each = std::max((tiles + pieces - 1) / pieces, std::min(tiles, kTilesEach));
+    for (int kv = 0; kv < plan.kv_heads; ++kv)
+      for (int q = 0; q < queries; q += each * tile)
+        runs.push_back({b, kv, q, std::min(queries, q + each * tile)});
+  }
+  return runs;
+}
+
+void clear(const TableGrad& grad) {
+  if (grad.data == nullptr) return;
+  for (std::int64_t b = 0; b < grad.shape[0]; ++b)
+    for (std::int64_t h = 0; h < grad.shape[1]; ++h)
+      for (std::int64_t i = 0; i < grad.shape[2]; ++i)
+        for (std::int64_t c = 0; c < grad.shape[3]; ++c)
+          static_cast<float*>(grad.data)[b * grad.strides[0] + h * grad.strides[1] +
+                                         i * grad.strides[2] + c * grad.strides[3]] = 0.0f;
+}
+
+void clear(const RecipeGrads& grads) {
+  clear(grads.weights);
+  for (const auto& stage : grads.scores)
+    for (const TableGrad& g : stage) clear(g);
+  for (const TableGrad& g : grads.normaliser) clear(g);
+  for (const auto& stage : grads.factors)
+    for (const TableGrad& g : stage) clear(g);
+}
+
+/// Whether a table's rows belong to queries, so that blocks must write them in turn.
+bool has_rows(const TableGrad& grad) { return grad.data != nullptr && grad.shape[2] > 1; }
+
+/// The buffers a backward call needs besides the threads' scratch.
+struct BackwardBuffers {
+  std::vector<float> delta;
+  std::vector<float> dq;
+  std::unique_ptr<std::atomic<int>[]> turns;
+  std::atomic<int> committed{0};
+  std::vector<float> d_weights;  ///< of the similarity, from the queries: one share a head
+};
+
+void order_turns(BackwardPlan& bp, const RecipeGrads& grads) {
+  const auto look = [&](const std::vector<std::array<TableGrad, kMaxTables>>& stages) {
+    for (const auto& stage : stages)
+      for (const TableGrad& grad : stage)
+        if (has_rows(grad)) {
+          bp.rows_ordered = true;
+          const bool shared = (grad.shape[0] == 1 && bp.base.sequences > 1) ||
+                              (grad.shape[1] == 1 && bp.base.heads > 1);
+          bp.turns_shared = bp.turns_shared || shared;
+        }
+  };
+  look(grads.scores);
+  look(grads.factors);
+}
+
+template <class T>
+void plan_dq(BackwardPlan& bp, const BackwardArgs<T>& args, BackwardBuffers& buffers) {
+  const bool weights = bp.weights.data != nullptr;
+  const Plan& plan = bp.base;
+  if (args.dq.data == nullptr && !(weights && plan.similarity == Similarity::distance)) return;
+  if (std::is_same_v<T, float> && plan.similarity == Similarity::dot &&
+      args.dq.strides[3] == 1) {
+    bp.dq_direct = true;
+    bp.dq_sum = static_cast<float*>(bp.dq.data);
+    bp.dq_batch = args.dq.strides[0];
+    bp.dq_head = args.dq.strides[1];
+    bp.dq_stride = args.dq.strides[2];
+    return;
+  }
+  // Room for the similarities' extra channel; rows are whole cache lines.
+  bp.dq_stride = (std::max(plan.channels + 1, 2) + 15) / 16 * 16;
+  bp.dq_head = bp.dq_stride * args.q.shape[2];
+  bp.dq_batch = bp.dq_head * plan.heads;
+  buffers.dq.resize(static_cast<std::size_t>(bp.dq_batch * args.q.shape[0]));
+  bp.dq_sum = buffers.dq.data();
+}
+
+/// The normaliser's own tables need only the rows' statistics: one pass, in order.
+template <class T>
+void normaliser_tables(const BackwardPlan& bp, const BackwardArgs<T>& args,
+                       const RecipeGrads& grads, const Recipe& recipe) {
+  const AnyNormaliser& n = recipe.normaliser;
+  if (n.backward_row == nullptr || grads.normaliser[0].data == nullptr) return;
+  const Layout<T> layout(args);
+  for (int b = 0; b < bp.base.sequences; ++b)
+    for (int h = 0; h < bp.base.heads; ++h) {
+      const auto stat = layout.stat_rows(args.stat, b, h);
+      for (int i = 0; i < layout.queries(b); ++i) {
+        const Params<double> p{n.data.tables.data(), b, h, i};
+        n.backward_row(n.data, grads.normaliser.data(), static_cast<double>(*stat.at(i)),
+                       static_cast<double>(bp.delta_row(b, h)[i]), p);
+      }
+    }
+}
+
+}  // namespace
+
+template <class T>
+void forward(const ForwardArgs<T>& args, const Recipe& recipe, const Context& context) {
+  validate(args, recipe);
+  const PlanHolder holder(args, recipe, target_of(context));
+  const Plan& plan = holder.plan();
+  const KernelTable& kernels = kernels_for(holder.target());
+  const int threads = threads_of(context);
+  const std::vector<ForwardRun> runs = forward_runs(plan, threads);
+  ThreadPool::shared().parallel_for(static_cast<int>(runs.size()), threads, [&](int task) {
+    const ForwardRun& run = runs[static_cast<std::size_t>(task)];
+    kernels.forward(plan, run, scratch_of(kernels.forward_bytes(plan, run)));
+  });
+}
+
+template <class T>
+void backward(const BackwardArgs<T>& args, const Recipe& recipe, const RecipeGrads& grads,
+              const Context& context) {
+  validate(args, recipe, grads);
+  clear(grads);
+  const PlanHolder holder(args, recipe, target_of(context));
+  const KernelTable& kernels = kernels_for(holder.target());
+  const int threads = threads_of(context);
+  ThreadPool& pool = ThreadPool::shared();
+
+  BackwardBuffers buffers;
+  BackwardPlan bp = holder.backward_plan(args, grads);
+  order_turns(bp, grads);
+  plan_dq(bp, args, buffers);
+  const Plan& plan = bp.base;
+  const int head_count = plan.sequences * plan.heads;
+  for (int b = 0; b < plan.sequences; ++b) {
+    bp.max_queries = std::max(bp.max_queries, plan.queries(b));
+    bp.blocks = std::max(bp.blocks, (plan.keys(b) + kBackwardCols - 1) / kBackwardCols);
+  }
+  bp.blocks = std::max(bp.blocks, 1);
+  bp.query_tiles = (bp.max_queries + kBackwardRows - 1) / kBackwardRows;
+  buffers.delta.resize(static_cast<std::size_t>(head_count) *
+                       static_cast<std::size_t>(bp.max_queries));
+  bp.delta = buffers.delta.data();
+  const int turns = bp.turns_shared ? bp.query_tiles : head_count * bp.query_tiles;
+  buffers.turns = std::make_unique<std::atomic<int>[]>(static_cast<std::size_t>(turns) + 1);
+  bp.turns = buffers.turns.get();
+  bp.committed = &buffers.committed;
+
+  const std::size_t bytes = kernels.backward_bytes(bp);
+  pool.parallel_for(head_count, threads, [&](int task) {
+    kernels.backward_deltas(bp, task / plan.heads, task % plan.heads, scratch_of(bytes));
+  });
+  normaliser_tables(bp, args, grads, recipe);
+  pool.parallel_for(plan.sequences * plan.kv_heads * bp.blocks, threads, [&](int task) {
+    const int unit = task / bp.blocks;
+    kernels.backward(bp, {task, unit / plan.kv_heads, unit % plan.kv_heads, task % bp.blocks},
+                     scratch_of(bytes));
+  });
+  if (bp.dq_sum == nullptr || bp.dq_direct) return;
+
+  const std::size_t width = static_cast<std::size_t>(plan.channels) + 1;
+  buffers.d_weights.assign(static_cast<std::size_t>(head_count) * width, 0.0f);
+  pool.parallel_for(head_count, threads, [&](int task) {
+    kernels.backward_queries(bp, task / plan.heads, task % plan.heads, scratch_of(bytes),
+                             buffers.d_weights.data() + static_cast<std::size_t>(task) * width);
+  });
+  if (bp.weights.data == nullptr) return;
+  for (int task = 0; task < head_count; ++task) {
+    float* to = static_cast<float*>(bp.weights.data) +
+                task % plan.heads / plan.group * bp.weights.strides[1];
+    for (std::int64_t c = 0; c < bp.weights.shape[3]; ++c)
+      to[c * bp.weights.strides[3]] +=
+          buffers.d_weights[static_cast<std::size_t>(task) * width + static_cast<std::size_t>(c)];
+  }
+}
+
+// clang-format off
+template void forward(const ForwardArgs<float>&, const Recipe&, const Context&);
+template void forward(const ForwardArgs<BFloat16>&, const Recipe&, const Context&);
+template void forward(const ForwardArgs<Float16>&, const Recipe&, const Context&);
+template void backward(const BackwardArgs<float>&, const Recipe&, const RecipeGrads&, const Context&);
+template void backward(const BackwardArgs<BFloat16>&, const Recipe&, const RecipeGrads&, const Context&);
+template void backward(const BackwardArgs<Float16>&, const Recipe&, const RecipeGrads&, const Context&);
+// clang-format on
+
+}  // namespace attn::cpu

@@ -1,0 +1,124 @@
+#include "kernels/cpu/build_plan.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "attn/core/error.hpp"
+#include "attn/kernels/mask_tree.hpp"
+
+namespace attn::cpu {
+namespace {
+
+/// Stages a backward pass has room for.
+constexpr std::size_t kMaxStages = 16;
+
+template <class Ops>
+const Ops* ops_for(const std::array<const Ops*, kTargets>& ops, Target target, const char* what) {
+  const Ops* found = ops[static_cast<std::size_t>(target)];
+  if (found == nullptr)
+    fail<Unsupported>("attn::cpu: a ", what, " of the recipe has no kernels for ",
+                      name_of(target), "; compile its functor with attn_kernel_sources()");
+  return found;
+}
+
+FlatStage flatten(const AnyScore& stage, Target target, bool is_factor) {
+  return {stage.data.get(), stage.data.tables.data(), stage.data.slots,
+          ops_for(stage.ops, target, is_factor ? "weight modifier" : "score modifier"),
+          is_factor};
+}
+
+/// Writes the bits of one expression; children are joined through a second buffer.
+void keep_tree(const MaskTree& tree, Target target, const TilePlace& at, std::uint8_t* bits,
+               std::int64_t row_bytes) {
+  if (tree.kind == MaskTree::Kind::leaf) {
+    const MaskOps* ops = ops_for(tree.leaf.ops, target, "mask");
+    ops->keep(tree.leaf.data.get(), at, bits, row_bytes);
+    return;
+  }
+  const bool joins_all = tree.kind == MaskTree::Kind::all_of;
+  const std::size_t count = static_cast<std::size_t>(at.rows * row_bytes);
+  for (std::size_t i = 0; i < count; ++i) bits[i] = joins_all ? 0xff : 0;
+  std::vector<std::uint8_t> part(count);
+  for (const MaskTree& child : tree.children) {
+    keep_tree(child, target, at, part.data(), row_bytes);
+    for (std::size_t i = 0; i < count; ++i)
+      bits[i] = static_cast<std::uint8_t>(joins_all ? bits[i] & part[i] : bits[i] | part[i]);
+  }
+  if (tree.kind == MaskTree::Kind::none_of)
+    for (std::size_t i = 0; i < count; ++i) bits[i] = static_cast<std::uint8_t>(~bits[i]);
+}
+
+}  // namespace
+
+Target target_of(const Context& context) {
+  const Target target = context.target.value_or(best_target());
+  if (!available(target))
+    fail<Unsupported>("attn::cpu: the target ", name_of(target),
+                      " was asked for, but this build or machine lacks it; `attn info` lists "
+                      "what there is");
+  return target;
+}
+
+Cover PlanHolder::cover_masks(const void* masks, const Block& block) {
+  return cover(static_cast<const PlanHolder*>(masks)->recipe_.masks, block);
+}
+
+void PlanHolder::keep_masks(const void* masks, const TilePlace& at, std::uint8_t* bits,
+                            std::int64_t row_bytes) {
+  const auto* holder = static_cast<const PlanHolder*>(masks);
+  const auto& trees = holder->recipe_.masks;
+  keep_tree(trees[0], holder->target_, at, bits, row_bytes);
+  if (trees.size() == 1) return;
+  const std::size_t count = static_cast<std::size_t>(at.rows * row_bytes);
+  std::vector<std::uint8_t> part(count);
+  for (std::size_t t = 1; t < trees.size(); ++t) {
+    keep_tree(trees[t], holder->target_, at, part.data(), row_bytes);
+    for (std::size_t i = 0; i < count; ++i) bits[i] &= part[i];
+  }
+}
+
+void PlanHolder::set_stages() {
+  plan_.similarity = recipe_.similarity;
+  plan_.scale = recipe_.scale;
+  plan_.weights = recipe_.weights;
+  if (recipe_.scores.size() > kMaxStages || recipe_.factors.size() > kMaxStages)
+    fail("attn::cpu: ", recipe_.scores.size(), " score modifiers and ", recipe_.factors.size(),
+         " weight modifiers; at most ", kMaxStages, " of each are accepted");
+  for (const AnyScore& stage : recipe_.scores)
+    scores_.push_back(flatten(stage, target_, false));
+  const AnyNormaliser& n = recipe_.normaliser;
+  plan_.streams = n.streams;
+  for (const AnyWeight& weight : recipe_.factors) {
+    factors_.push_back(flatten(weight.stage, target_, weight.is_factor));
+    plan_.streams = plan_.streams && weight.is_factor;
+  }
+  plan_.scores = scores_.data();
+  plan_.score_count = static_cast<int>(scores_.size());
+  plan_.factors = factors_.data();
+  plan_.factor_count = static_cast<int>(factors_.size());
+  plan_.normaliser = {n.data.get(), n.data.tables.data(), n.data.slots,
+                      ops_for(n.ops, target_, "normaliser"), n.coupling, n.streams, n.runs_max};
+  if (!recipe_.masks.empty()) {
+    plan_.masks = this;
+    plan_.cover = &cover_masks;
+    plan_.keep = &keep_masks;
+  }
+}
+
+void PlanHolder::set_grads(const RecipeGrads& grads, BackwardPlan& bp) const {
+  for (std::size_t i = 0; i < grads.scores.size(); ++i)
+    bp.scores[i].tables = grads.scores[i].data();
+  for (std::size_t i = 0; i < grads.factors.size(); ++i)
+    bp.factors[i].tables = grads.factors[i].data();
+  bp.weights = grads.weights;
+  const bool plain_factors = [&] {
+    for (const AnyWeight& weight : recipe_.factors)
+      if (!weight.is_factor) return false;
+    return true;
+  }();
+  bp.couples = recipe_.normaliser.coupling == Coupling::support || !plain_factors ||
+               bp.d_weights != nullptr;
+}
+
+}  // namespace attn::cpu

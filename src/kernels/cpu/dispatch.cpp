@@ -1,0 +1,51 @@
+#include "attn/core/error.hpp"
+#include "attn/kernels/target.hpp"
+#include "kernels/cpu/kernel_table.hpp"
+
+namespace attn::cpu {
+
+bool available(Target target) {
+  bool built = false;
+  for (const Target candidate : kBuiltTargets) built = built || candidate == target;
+  if (!built) return false;
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  switch (target) {
+    case Target::avx512:
+      return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+             __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+             __builtin_cpu_supports("avx512vl");
+    case Target::avx2:
+      return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+             __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("aes");
+    case Target::sse4: return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("aes");
+    default: return false;
+  }
+#else
+  return true;
+#endif
+}
+
+Target best_target() {
+  static const int best = [] {
+    for (const Target target : kBuiltTargets)
+      if (available(target)) return static_cast<int>(target);
+    return -1;
+  }();
+  if (best < 0)
+    fail<Unsupported>("attn::cpu: this machine has none of the instruction sets the kernels "
+                      "were built for: avx512, avx2, sse4 on x86-64, neon on aarch64");
+  return static_cast<Target>(best);
+}
+
+const KernelTable& kernels_for(Target target) {
+#if defined(__aarch64__)
+  return neon::kernel_table();
+#else
+  if (target == Target::avx512) return avx512::kernel_table();
+  if (target == Target::avx2) return avx2::kernel_table();
+  return sse4::kernel_table();
+#endif
+}
+
+}  // namespace attn::cpu

@@ -1,0 +1,322 @@
+/// The fused forward pass: score, mask, normalise and pool a tile while it is in cache.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstddef>
+#include <cstdint>
+
+#include "attn/kernels/cpu/lane.hpp"
+#include "kernels/cpu/kernel_table.hpp"
+#include "kernels/cpu/scratch.hpp"
+#include "kernels/cpu/score_tile.hpp"
+#include "kernels/cpu/similarity.hpp"
+#include "kernels/cpu/tiles.hpp"
+
+namespace attn::cpu::inline ATTN_TARGET {
+
+/// Keys and values of one kv head, packed for the products.
+struct PackedKeys {
+  int count = 0;
+  float* keys = nullptr;     ///< panels [depth, kPanel]
+  float* values = nullptr;   ///< panels [count, kPanel]
+  bool values_finite = true;
+
+  ATTN_FN const float* value_panel(int channel, int key) const {
+    return values + static_cast<std::int64_t>(channel) * count +
+           static_cast<std::int64_t>(key) * kPanel;
+  }
+};
+
+/// Whether rows [count, stride] hold neither NaN nor infinity: x - x is zero just then.
+ATTN_FN bool all_finite(const float* rows, std::int64_t stride, int count, int channels) {
+  Lane rest(0.0f);
+  for (int r = 0; r < count; ++r)
+    for (int c = 0; c < channels; c += kLanes) {
+      const Lane x = Lane::load(rows + r * stride + c);
+      rest += x - x;
+    }
+  return reduce_sum(rest) == 0.0f;
+}
+
+[[gnu::noinline]] inline void pack_keys(const Plan& plan, const ForwardRun& run, float* rows,
+                                        PackedKeys& packed) {
+  const int depth = depth_of(plan);
+  const int key_stride = round_up(depth > plan.channels ? depth : plan.channels, kLanes);
+  const int value_stride = round_up(plan.value_channels, kLanes);
+  const RawRows k = plan.key_rows(plan.k, run.batch, run.kv_head);
+  const RawRows v = plan.key_rows(plan.v, run.batch, run.kv_head);
+  for (int j = 0; j < packed.count; j += kPackRows) {
+    const int count = packed.count - j < kPackRows ? packed.count - j : kPackRows;
+    if (depth > 0) {
+      read_rows(k, j, count, plan.channels, rows, key_stride);
+      prepare_rows(plan, run.kv_head, Side::key, rows, key_stride, count);
+      transpose_panels(rows, key_stride, count, depth,
+                       packed.keys + static_cast<std::int64_t>(j) * depth);
+    }
+    read_rows(v, j, count, plan.value_channels, rows, value_stride);
+    packed.values_finite =
+        packed.values_finite && all_finite(rows, value_stride, count, plan.value_channels);
+    slice_panels(rows, value_stride, count, plan.value_channels,
+                 packed.values + static_cast<std::int64_t>(j) * kPanel, packed.count);
+  }
+}
+
+/// What one tile of queries carries along the keys.
+struct RunningRows {
+  float* q;          ///< prepared queries [rows, q_stride]
+  float* out;        ///< pooled values [rows, out_stride]
+  float* reference;  ///< of the normaliser, one a row
+  float* mass;
+  float* rescale;
+  bool empty;  ///< nothing pooled yet: out holds garbage
+};
+
+struct ForwardScratch {
+  PackedKeys packed;
+  float* rows;  ///< for packing
+  float* q;
+  float* out;
+  float* reference;
+  float* mass;
+  float* rescale;
+  float* scale;
+  float* stat;
+  float* s;
+  std::int64_t s_stride;
+  std::uint8_t* bits;
+
+  ForwardScratch(const Plan& plan, const ForwardRun& run, Scratch& scratch) {
+    constexpr int kAll = kTileRows * kRowTiles;
+    packed.count = plan.keys(run.batch);
+    const std::int64_t padded = round_up(packed.count, kPackRows);
+    packed.keys = scratch.take<float>(padded * depth_of(plan));
+    packed.values = scratch.take<float>(padded * round_up(plan.value_channels, kPanel));
+    rows = scratch.take<float>(kPackRows * row_stride(plan));
+    q = scratch.take<float>(kAll * row_stride(plan));
+    out = scratch.take<float>(kAll * round_up(plan.value_channels, kLanes));
+    for (float** numbers : {&reference, &mass, &rescale, &scale, &stat})
+      *numbers = scratch.take<float>(kAll);
+    // Whole-row normalisers keep the scores of all keys, streaming ones a tile.
+    s_stride = plan.streams ? kTileCols : round_up(packed.count, kTileCols);
+    s = scratch.take<float>(kTileRows * (s_stride + (plan.streams ? 0 : kTileCols)));
+    bits = scratch.take<std::uint8_t>(kTileRows * bit_bytes(kTileCols));
+  }
+
+  static std::int64_t row_stride(const Plan& plan) {
+    const int widest = plan.channels > plan.value_channels ? plan.channels : plan.value_channels;
+    return round_up(widest > 2 ? widest : 2, kLanes);
+  }
+};
+
+/// out rows += or = weights [rows, cols] * values of keys [key, key + cols).
+ATTN_FN void pool_tile(const Plan& plan, const PackedKeys& packed, int key, int rows, int cols,
+                       const float* s, std::int64_t s_stride, bool first, float* out) {
+  const std::int64_t stride = round_up(plan.value_channels, kLanes);
+  for (int c = 0; c < plan.value_channels; c += kPanel) {
+    const int vectors = plan.value_channels - c > kLanes ? kVectors : 1;
+    const Left left{s, s_stride, 1};
+    const Right right{packed.value_panel(c, key), kPanel};
+    if (!packed.values_finite) {
+      if (first) {
+        multiply_panel_skipping<false>(rows, vectors, cols, left, right, out + c, stride);
+      } else {
+        multiply_panel_skipping<true>(rows, vectors, cols, left, right, out + c, stride);
+      }
+    } else if (first) {
+      multiply_panel<false>(rows, vectors, cols, left, right, out + c, stride);
+    } else {
+      multiply_panel<true>(rows, vectors, cols, left, right, out + c, stride);
+    }
+  }
+}
+
+/// rows of out *= factor, one factor a row.
+ATTN_FN void scale_rows(const Plan& plan, int rows, const float* factor, float* out) {
+  const int stride = round_up(plan.value_channels, kLanes);
+  for (int r = 0; r < rows; ++r) {
+    if (factor[r] == 1.0f) continue;
+    const Lane by(factor[r]);
+    for (int c = 0; c < stride; c += kLanes) {
+      float* place = out + r * stride + c;
+      (Lane::load(place) * by).store(place);
+    }
+  }
+}
+
+ATTN_FN void apply_factors(const Plan& plan, const TilePlace& at, float* w,
+                           std::int64_t stride) {
+  for (int f = 0; f < plan.factor_count; ++f)
+    plan.factors[f].ops->forward(plan.factors[f].functor, plan.factors[f].tables, at, w, stride);
+}
+
+/// One block of keys for one tile of queries, streaming.
+ATTN_FN void push_block(const Plan& plan, int kv_head, const ForwardScratch& scratch,
+                        TilePlace at, RunningRows& rows) {
+  const Kept kept = kept_columns(plan, at);
+  if (kept.begin == kept.end) return;
+  at.k += kept.begin;
+  at.cols = kept.end - kept.begin;
+  const int depth = depth_of(plan);
+  score_block(plan, kv_head, at.rows, at.cols, rows.q, ForwardScratch::row_stride(plan),
+              scratch.packed.keys + static_cast<std::int64_t>(at.k) * depth, scratch.s,
+              scratch.s_stride);
+  finish_scores(plan, at, kept.masked, scratch.s, scratch.s_stride, scratch.bits);
+  const FlatNormaliser& n = plan.normaliser;
+  n.ops->push(n.functor, at, scratch.s, scratch.s_stride, rows.reference, rows.mass,
+              rows.rescale);
+  apply_factors(plan, at, scratch.s, scratch.s_stride);
+  if (!rows.empty) scale_rows(plan, at.rows, rows.rescale, rows.out);
+  pool_tile(plan, scratch.packed, at.k, at.rows, at.cols, scratch.s, scratch.s_stride,
+            rows.empty, rows.out);
+  rows.empty = false;
+}
+
+/// Scores of a tile of queries with all keys, each stage applied, -inf where masked.
+[[gnu::noinline]] inline void whole_scores(const Plan& plan, int kv_head,
+                                           const ForwardScratch& scratch, TilePlace at,
+                                           const float* q) {
+  const int depth = depth_of(plan);
+  const int count = scratch.packed.count;
+  for (int k = 0; k < count; k += kTileCols) {
+    at.k = k;
+    at.cols = count - k < kTileCols ? count - k : kTileCols;
+    const Kept kept = kept_columns(plan, at);
+    float* s = scratch.s + k;
+    for (int r = 0; r < at.rows; ++r)
+      for (int c = 0; c < round_up(at.cols, kLanes); ++c)
+        if (c < kept.begin || c >= kept.end) s[r * scratch.s_stride + c] = -kInfinity;
+    if (kept.begin == kept.end) continue;
+    TilePlace part = at;
+    part.k += kept.begin;
+    part.cols = kept.end - kept.begin;
+    score_block(plan, kv_head, at.rows, part.cols, q, ForwardScratch::row_stride(plan),
+                scratch.packed.keys + static_cast<std::int64_t>(part.k) * depth,
+                s + kept.begin, scratch.s_stride);
+    finish_scores(plan, part, kept.masked, s + kept.begin, scratch.s_stride, scratch.bits);
+  }
+}
+
+/// The rows' stat from whole scores; a streaming normaliser runs over a copy.
+[[gnu::noinline]] inline void whole_stat(const Plan& plan, const ForwardScratch& scratch,
+                                         TilePlace at, RunningRows& rows, float* scale,
+                                         float* stat) {
+  const FlatNormaliser& n = plan.normaliser;
+  at.k = 0;
+  at.cols = scratch.packed.count;
+  if (!n.streams) {
+    n.ops->solve(n.functor, at, scratch.s, scratch.s_stride, stat);
+    return;
+  }
+  float* copy = scratch.s + kTileRows * scratch.s_stride;
+  for (int k = 0; k < scratch.packed.count; k += kTileCols) {
+    TilePlace part = at;
+    part.k = k;
+    part.cols = scratch.packed.count - k < kTileCols ? scratch.packed.count - k : kTileCols;
+    for (int r = 0; r < at.rows; ++r)
+      for (int c = 0; c < round_up(part.cols, kLanes); c += kLanes)
+        Lane::load(scratch.s + r * scratch.s_stride + k + c).store(copy + r * kTileCols + c);
+    n.ops->push(n.functor, part, copy, kTileCols, rows.reference, rows.mass, rows.rescale);
+  }
+  n.ops->finish(n.functor, n.tables, at, rows.reference, rows.mass, scale, stat);
+}
+
+/// One tile of queries with all keys at once, for normalisers and weight modifiers that must
+/// know a row before they can weigh it.
+[[gnu::noinline]] inline void whole_rows(const Plan& plan, int kv_head,
+                                         const ForwardScratch& scratch, TilePlace at,
+                                         RunningRows& rows, float* scale, float* stat) {
+  whole_scores(plan, kv_head, scratch, at, rows.q);
+  whole_stat(plan, scratch, at, rows, scale, stat);
+  const FlatNormaliser& n = plan.normaliser;
+  at.cols = scratch.packed.count;
+  at.k = 0;
+  fill_tail(at.rows, at.cols, scratch.s, scratch.s_stride, -kInfinity);
+  n.ops->weights(n.functor, at, scratch.s, scratch.s_stride, stat);
+  for (int f = 0; f < plan.factor_count; ++f)
+    plan.factors[f].ops->forward(plan.factors[f].functor, plan.factors[f].tables, at, scratch.s,
+                                 scratch.s_stride);
+  for (int k = 0; k < scratch.packed.count; k += kTileCols) {
+    const int cols =
+        scratch.packed.count - k < kTileCols ? scratch.packed.count - k : kTileCols;
+    pool_tile(plan, scratch.packed, k, at.rows, cols, scratch.s + k, scratch.s_stride, k == 0,
+              rows.out);
+  }
+  rows.empty = false;
+  for (int r = 0; r < at.rows; ++r) scale[r] = 1.0f;
+}
+
+/// Rows [first, first + count) of one head.
+ATTN_FN void forward_tile(const Plan& plan, const ForwardRun& run, int head,
+                          const ForwardScratch& scratch, int first, int count) {
+  const std::int64_t q_stride = ForwardScratch::row_stride(plan);
+  const std::int64_t out_stride = round_up(plan.value_channels, kLanes);
+  read_rows(plan.query_rows(plan.q, run.batch, head), first, count, plan.channels, scratch.q,
+            q_stride);
+  prepare_rows(plan, run.kv_head, Side::query, scratch.q, q_stride, count);
+
+  RunningRows rows[kRowTiles];
+  const int tiles = (count + kTileRows - 1) / kTileRows;
+  for (int t = 0; t < tiles; ++t) {
+    const int r = t * kTileRows;
+    rows[t] = {scratch.q + r * q_stride, scratch.out + r * out_stride, scratch.reference + r,
+               scratch.mass + r, scratch.rescale + r, true};
+  }
+  for (int r = 0; r < count; ++r) {
+    scratch.reference[r] = plan.normaliser.runs_max ? -kInfinity : 0.0f;
+    scratch.mass[r] = 0.0f;
+  }
+  const auto place = [&](int t) ATTN_LAMBDA {
+    const int r = t * kTileRows;
+    return TilePlace{run.batch, head, first + r, 0, count - r < kTileRows ? count - r : kTileRows,
+                     0};
+  };
+  if (plan.streams) {
+    for (int k = 0; k < scratch.packed.count; k += kTileCols)
+      for (int t = 0; t < tiles; ++t) {
+        TilePlace at = place(t);
+        at.k = k;
+        at.cols = scratch.packed.count - k < kTileCols ? scratch.packed.count - k : kTileCols;
+        push_block(plan, run.kv_head, scratch, at, rows[t]);
+      }
+    TilePlace all = place(0);
+    all.rows = count;
+    plan.normaliser.ops->finish(plan.normaliser.functor, plan.normaliser.tables, all,
+                                scratch.reference, scratch.mass, scratch.scale, scratch.stat);
+  } else {
+    for (int t = 0; t < tiles; ++t)
+      whole_rows(plan, run.kv_head, scratch, place(t), rows[t], scratch.scale + t * kTileRows,
+                 scratch.stat + t * kTileRows);
+  }
+  for (int t = 0; t < tiles; ++t) {
+    const TilePlace at = place(t);
+    if (rows[t].empty || scratch.packed.count == 0) {
+      for (std::int64_t c = 0; c < at.rows * out_stride; ++c) rows[t].out[c] = 0.0f;
+    } else {
+      scale_rows(plan, at.rows, scratch.scale + t * kTileRows, rows[t].out);
+    }
+  }
+  write_rows(scratch.out, out_stride, count, plan.value_channels,
+             plan.query_rows(plan.out, run.batch, head), first);
+  if (float* stat = plan.stat_row(plan.stat, run.batch, head))
+    for (int r = 0; r < count; ++r) stat[(first + r) * plan.stat.strides[2]] = scratch.stat[r];
+}
+
+inline std::size_t forward_bytes(const Plan& plan, const ForwardRun& run) {
+  Scratch count;
+  const ForwardScratch layout(plan, run, count);
+  return count.used;
+}
+
+inline void forward(const Plan& plan, const ForwardRun& run, std::byte* memory) {
+  Scratch pieces{memory};
+  ForwardScratch scratch(plan, run, pieces);
+  pack_keys(plan, run, scratch.rows, scratch.packed);
+  constexpr int kAll = kTileRows * kRowTiles;
+  for (int h = run.kv_head * plan.group; h < (run.kv_head + 1) * plan.group; ++h)
+    for (int q = run.q_begin; q < run.q_end; q += kAll)
+      forward_tile(plan, run, h, scratch, q, run.q_end - q < kAll ? run.q_end - q : kAll);
+}
+
+}  // namespace attn::cpu::inline ATTN_TARGET

@@ -1,0 +1,159 @@
+/// The one matrix product of the kernels: a few rows of C stay in registers while A is
+/// broadcast and B streams by as vectors. Everything is in fp32 and fits a cache.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstdint>
+
+#include "attn/core/macros.hpp"
+#include "attn/kernels/cpu/lane.hpp"
+
+namespace attn::cpu::inline ATTN_TARGET {
+
+/// Rows and vectors of C held in registers. Two FMA ports of latency 4 need 8 chains; each row
+/// broadcasts one number for kVectors products, so the load ports keep up. 16 registers hold
+/// 6 x 2 sums, two vectors of B and a broadcast; 32 hold 12 x 2.
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4
+inline constexpr int kRows = 6;
+#else
+inline constexpr int kRows = 12;
+#endif
+inline constexpr int kVectors = 2;
+/// Columns of a panel of B.
+inline constexpr int kPanel = kVectors * kLanes;
+
+/// A, broadcast: element (r, k) is data[r * row + k * step].
+struct Left {
+  const float* data;
+  std::int64_t row;
+  std::int64_t step;
+};
+/// B: row k starts at data + k * stride and has whole vectors of columns.
+struct Right {
+  const float* data;
+  std::int64_t stride;
+};
+
+/// What a pair of numbers adds to a sum: their product, or the square of their difference.
+enum class Inner { product, square };
+
+/// c[r][j] = sum over k of a(r, k) * b[k][j], added to what c held if kAdd.
+template <int kR, int kV, bool kAdd, Inner kInner>
+ATTN_FN void multiply_block(int depth, Left a, Right b, float* c,
+                               std::int64_t c_stride) {
+  Lane sum[kR][kV];
+#pragma GCC unroll 16
+  for (int r = 0; r < kR; ++r)
+#pragma GCC unroll 4
+    for (int v = 0; v < kV; ++v) sum[r][v] = Lane(0.0f);
+  const float* left = a.data;
+  const float* right = b.data;
+#pragma GCC unroll 2
+  for (int k = 0; k < depth; ++k) {
+    Lane column[kV];
+#pragma GCC unroll 4
+    for (int v = 0; v < kV; ++v) column[v] = Lane::load(right + v * kLanes);
+#pragma GCC unroll 16
+    for (int r = 0; r < kR; ++r) {
+      const Lane x = Lane(left[r * a.row]);
+#pragma GCC unroll 4
+      for (int v = 0; v < kV; ++v) {
+        if constexpr (kInner == Inner::product) {
+          sum[r][v] = multiply_add(x, column[v], sum[r][v]);
+        } else {
+          const Lane apart = x - column[v];
+          sum[r][v] = multiply_add(apart, apart, sum[r][v]);
+        }
+      }
+    }
+    left += a.step;
+    right += b.stride;
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < kR; ++r)
+#pragma GCC unroll 4
+    for (int v = 0; v < kV; ++v) {
+      float* to = c + r * c_stride + v * kLanes;
+      if constexpr (kAdd) sum[r][v] += Lane::load(to);
+      sum[r][v].store(to);
+    }
+}
+
+/// The same for the rows that are left over.
+template <int kV, bool kAdd, Inner kInner, int kR = kRows>
+ATTN_FN void multiply_rows(int rows, int depth, Left a, Right b, float* c,
+                              std::int64_t c_stride) {
+  if constexpr (kR > 0) {
+    if (rows == kR) {
+      multiply_block<kR, kV, kAdd, kInner>(depth, a, b, c, c_stride);
+    } else {
+      multiply_rows<kV, kAdd, kInner, kR - 1>(rows, depth, a, b, c, c_stride);
+    }
+  }
+}
+
+/// One panel of columns (`vectors` <= kVectors), any number of rows.
+template <bool kAdd, Inner kInner = Inner::product>
+[[gnu::noinline]] void multiply_panel(int rows, int vectors, int depth, Left a, Right b, float* c,
+                                 std::int64_t c_stride) {
+  int r = 0;
+  if (vectors == kVectors) {
+    for (; r + kRows <= rows; r += kRows)
+      multiply_block<kRows, kVectors, kAdd, kInner>(depth, {a.data + r * a.row, a.row, a.step}, b,
+                                            c + r * c_stride, c_stride);
+    if (r < rows)
+      multiply_rows<kVectors, kAdd, kInner>(rows - r, depth, {a.data + r * a.row, a.row, a.step}, b,
+                                    c + r * c_stride, c_stride);
+  } else {
+    for (; r < rows; r += kRows) {
+      const int count = rows - r < kRows ? rows - r : kRows;
+      multiply_rows<1, kAdd, kInner>(count, depth, {a.data + r * a.row, a.row, a.step}, b,
+                             c + r * c_stride, c_stride);
+    }
+  }
+}
+
+/// C [rows, cols] = or += A B, cols a multiple of a vector. B is row-major.
+template <bool kAdd>
+ATTN_FN void multiply(int rows, int cols, int depth, Left a, Right b, float* c,
+                         std::int64_t c_stride) {
+  for (int j = 0; j < cols; j += kPanel) {
+    const int vectors = cols - j >= kPanel ? kVectors : (cols - j) / kLanes;
+    multiply_panel<kAdd>(rows, vectors, depth, a, {b.data + j, b.stride}, c + j, c_stride);
+  }
+}
+
+/// The same with B cut into panels, each [depth, kPanel], one behind the other.
+template <bool kAdd, Inner kInner = Inner::product>
+ATTN_FN void multiply_packed(int rows, int cols, int depth, Left a, const float* panels,
+                                float* c, std::int64_t c_stride) {
+  for (int j = 0; j < cols; j += kPanel) {
+    const int vectors = cols - j >= kPanel ? kVectors : (cols - j) / kLanes;
+    multiply_panel<kAdd, kInner>(rows, vectors, depth, a,
+                         {panels + static_cast<std::int64_t>(j) * depth, kPanel}, c + j,
+                         c_stride);
+  }
+}
+
+/// The same as multiply_panel for numbers that may not be finite: what is multiplied by zero is
+/// left out, so that a masked NaN stays where it is.
+template <bool kAdd>
+[[gnu::noinline]] void multiply_panel_skipping(int rows, int vectors, int depth, Left a, Right b,
+                                               float* c, std::int64_t c_stride) {
+  for (int r = 0; r < rows; ++r) {
+    for (int v = 0; v < vectors; ++v) {
+      float* to = c + r * c_stride + v * kLanes;
+      Lane sum = kAdd ? Lane::load(to) : Lane(0.0f);
+      for (int k = 0; k < depth; ++k) {
+        const float x = a.data[r * a.row + k * a.step];
+        if (x != 0.0f)
+          sum = multiply_add(Lane(x), Lane::load(b.data + k * b.stride + v * kLanes), sum);
+      }
+      sum.store(to);
+    }
+  }
+}
+
+}  // namespace attn::cpu::inline ATTN_TARGET

@@ -1,0 +1,13 @@
+#include "kernels/cpu/backward.hpp"
+#include "kernels/cpu/forward.hpp"
+#include "kernels/cpu/kernel_table.hpp"
+
+namespace attn::cpu::inline ATTN_TARGET {
+
+const KernelTable& kernel_table() {
+  static constexpr KernelTable kTable{&forward_bytes,   &forward,  &backward_bytes,
+                                      &backward_deltas, &backward, &backward_queries};
+  return kTable;
+}
+
+}  // namespace attn::cpu::inline ATTN_TARGET

@@ -1,0 +1,52 @@
+/// The kernels of one instruction set, as the dispatcher sees them.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstddef>
+
+#include "attn/kernels/target.hpp"
+#include "kernels/cpu/plan.hpp"
+
+namespace attn::cpu {
+
+/// Queries [q_begin, q_end) of all heads that share one kv head of one sequence.
+struct ForwardRun {
+  int batch = 0;
+  int kv_head = 0;
+  int q_begin = 0;
+  int q_end = 0;
+};
+
+struct BackwardPlan;
+struct BackwardTask;
+
+struct KernelTable {
+  std::size_t (*forward_bytes)(const Plan& plan, const ForwardRun& run);
+  void (*forward)(const Plan& plan, const ForwardRun& run, std::byte* scratch);
+  std::size_t (*backward_bytes)(const BackwardPlan& plan);
+  void (*backward_deltas)(const BackwardPlan& plan, int batch, int head, std::byte* scratch);
+  void (*backward)(const BackwardPlan& plan, const BackwardTask& task, std::byte* scratch);
+  void (*backward_queries)(const BackwardPlan& plan, int batch, int head, std::byte* scratch,
+                           float* d_weights);
+};
+
+/// The table of a target that available() accepts.
+const KernelTable& kernels_for(Target target);
+
+// Each instruction set's objects define their own.
+namespace sse4 {
+const KernelTable& kernel_table();
+}
+namespace avx2 {
+const KernelTable& kernel_table();
+}
+namespace avx512 {
+const KernelTable& kernel_table();
+}
+namespace neon {
+const KernelTable& kernel_table();
+}
+
+}  // namespace attn::cpu

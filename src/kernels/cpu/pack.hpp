@@ -1,0 +1,103 @@
+/// Packing: rows of any storage type and stride become fp32, row by row or turned into the
+/// panels that the products stream.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstdint>
+
+#include "attn/kernels/cpu/lane.hpp"
+#include "attn/kernels/cpu/lane_math.hpp"
+#include "kernels/cpu/gemm.hpp"
+#include "kernels/cpu/plan.hpp"
+
+namespace attn::cpu::inline ATTN_TARGET {
+
+ATTN_FN constexpr int round_up(int count, int step) { return (count + step - 1) / step * step; }
+
+template <class T>
+ATTN_FN void read_row(const T* from, std::int64_t step, int count, float* to) {
+  int c = 0;
+  if (step == 1) {
+    for (; c + kLanes <= count; c += kLanes) Lane::load(from + c).store(to + c);
+  }
+  for (; c < count; ++c) to[c] = static_cast<float>(from[c * step]);
+}
+template <class T>
+ATTN_FN void write_row(const float* from, int count, T* to, std::int64_t step) {
+  int c = 0;
+  if (step == 1) {
+    for (; c + kLanes <= count; c += kLanes) Lane::load(from + c).store(to + c);
+  }
+  for (; c < count; ++c) to[c * step] = static_cast<T>(from[c]);
+}
+
+/// Calls run(T()) with the storage type of a dtype.
+template <class Run>
+ATTN_FN void with_type(DType dtype, const Run& run) {
+  if (dtype == DType::bf16) {
+    run(BFloat16());
+  } else if (dtype == DType::f16) {
+    run(Float16());
+  } else {
+    run(float());
+  }
+}
+
+/// Rows [first, first + count) as fp32 [count, stride], zeros from `channels` to `stride`.
+[[gnu::noinline]] inline void read_rows(const RawRows& rows, int first, int count, int channels,
+                                        float* to, std::int64_t stride) {
+  with_type(rows.dtype, [&](auto type) ATTN_LAMBDA {
+    const auto typed = rows.as<const decltype(type)>();
+    for (int j = 0; j < count; ++j) {
+      read_row(typed.at(first + j), typed.channel, channels, to + j * stride);
+      for (std::int64_t c = channels; c < stride; ++c) to[j * stride + c] = 0.0f;
+    }
+  });
+}
+
+/// The reverse: fp32 [count, stride] into rows.
+[[gnu::noinline]] inline void write_rows(const float* from, std::int64_t stride, int count,
+                                         int channels, const RawRows& rows, int first) {
+  with_type(rows.dtype, [&](auto type) ATTN_LAMBDA {
+    const auto typed = rows.as<decltype(type)>();
+    for (int j = 0; j < count; ++j)
+      write_row(from + j * stride, channels, typed.at(first + j), typed.channel);
+  });
+}
+
+/// Turns fp32 rows [count, stride] into panels [channels, kPanel] of kPanel rows each; rows
+/// past `count` become zeros.
+[[gnu::noinline]] inline void transpose_panels(const float* from, std::int64_t stride, int count,
+                                               int channels, float* panels) {
+  for (int j = 0; j < count; j += kPanel) {
+    float* panel = panels + static_cast<std::int64_t>(j) * channels;
+    const int filled = count - j < kPanel ? count - j : kPanel;
+    // Eight channels at a time keep the cache lines of all the panel's rows alive.
+    for (int c0 = 0; c0 < channels; c0 += 8) {
+      const int c1 = c0 + 8 < channels ? c0 + 8 : channels;
+      for (int r = 0; r < filled; ++r) {
+        const float* row = from + (j + r) * stride;
+        for (int c = c0; c < c1; ++c) panel[c * kPanel + r] = row[c];
+      }
+    }
+    for (int r = filled; r < kPanel; ++r)
+      for (int c = 0; c < channels; ++c) panel[c * kPanel + r] = 0.0f;
+  }
+}
+
+/// Cuts fp32 rows [count, stride] into panels [count, kPanel] of kPanel channels each; `stride`
+/// is at least `channels` rounded up to a vector, and holds zeros past `channels`.
+[[gnu::noinline]] inline void slice_panels(const float* from, std::int64_t stride, int count,
+                                           int channels, float* panels, int panel_rows) {
+  for (int c = 0; c < channels; c += kPanel) {
+    float* panel = panels + static_cast<std::int64_t>(c) * panel_rows;
+    const int vectors = channels - c > kLanes ? kVectors : 1;
+    for (int j = 0; j < count; ++j)
+      for (int v = 0; v < vectors; ++v)
+        Lane::load(from + j * stride + c + v * kLanes).store(panel + j * kPanel + v * kLanes);
+  }
+}
+
+}  // namespace attn::cpu::inline ATTN_TARGET

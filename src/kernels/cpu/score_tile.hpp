@@ -1,0 +1,86 @@
+/// A tile of scores on its way through the stages: modified, masked, padded with -inf.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstdint>
+
+#include "attn/kernels/cpu/lane.hpp"
+#include "kernels/cpu/pack.hpp"
+#include "kernels/cpu/plan.hpp"
+
+namespace attn::cpu::inline ATTN_TARGET {
+
+/// Columns of a block that any query of the tile may look at, in whole panels, and whether the
+/// mask has to be asked inside.
+struct Kept {
+  int begin = 0;
+  int end = 0;
+  bool masked = false;
+};
+
+ATTN_FN Kept kept_columns(const Plan& plan, const TilePlace& at) {
+  Kept kept{0, at.cols, false};
+  if (plan.masks == nullptr) return kept;
+  Block block{at.batch, at.head, {at.q, at.q + at.rows}, {at.k, at.k + at.cols}};
+  const Cover all = plan.cover(plan.masks, block);
+  if (all == Cover::none) return {0, 0, false};
+  if (all == Cover::all) return kept;
+  kept.masked = true;
+  const auto empty = [&](int column) ATTN_LAMBDA {
+    const int last = column + kPanel < at.cols ? column + kPanel : at.cols;
+    block.k = {at.k + column, at.k + last};
+    return plan.cover(plan.masks, block) == Cover::none;
+  };
+  while (kept.begin < kept.end && empty(kept.begin)) kept.begin += kPanel;
+  if (kept.begin >= kept.end) return {0, 0, false};
+  while (kept.end > kept.begin && empty((kept.end - 1) / kPanel * kPanel))
+    kept.end = (kept.end - 1) / kPanel * kPanel;
+  return kept;
+}
+
+/// Applies the first `modifiers` score modifiers in place.
+ATTN_FN void modify(const Plan& plan, int modifiers, const TilePlace& at, float* s,
+                    std::int64_t stride) {
+  for (int m = 0; m < modifiers; ++m)
+    plan.scores[m].ops->forward(plan.scores[m].functor, plan.scores[m].tables, at, s, stride);
+}
+
+/// Bytes of one row of mask bits, with room for whole vectors.
+ATTN_FN std::int64_t bit_bytes(int cols) { return round_up(cols, 64) / 8; }
+
+/// Selects masked scores away.
+[[gnu::noinline]] inline void apply_mask(const Plan& plan, const TilePlace& at, float* s,
+                                         std::int64_t stride, std::uint8_t* bits_scratch) {
+  const std::int64_t row_bytes = bit_bytes(at.cols);
+  plan.keep(plan.masks, at, bits_scratch, row_bytes);
+  for (int r = 0; r < at.rows; ++r) {
+    const std::uint8_t* row = bits_scratch + r * row_bytes;
+    for (int c = 0; c < at.cols; c += kLanes) {
+      unsigned word = row[c / 8];
+      if constexpr (kLanes == 4) word >>= c % 8;
+      if constexpr (kLanes >= 16) word |= static_cast<unsigned>(row[c / 8 + 1]) << 8;
+      float* place = s + r * stride + c;
+      select(from_bits(word), Lane::load(place), Lane(-kInfinity)).store(place);
+    }
+  }
+}
+
+/// Fills the columns between `cols` and the end of their vector with `value`.
+ATTN_FN void fill_tail(int rows, int cols, float* s, std::int64_t stride, float value) {
+  const int end = round_up(cols, kLanes);
+  if (end == cols) return;
+  for (int r = 0; r < rows; ++r)
+    for (int c = cols; c < end; ++c) s[r * stride + c] = value;
+}
+
+/// Modifiers, mask, padding: what a normaliser wants to see.
+ATTN_FN void finish_scores(const Plan& plan, const TilePlace& at, bool masked, float* s,
+                           std::int64_t stride, std::uint8_t* bits_scratch) {
+  modify(plan, plan.score_count, at, s, stride);
+  if (masked) apply_mask(plan, at, s, stride, bits_scratch);
+  fill_tail(at.rows, at.cols, s, stride, -kInfinity);
+}
+
+}  // namespace attn::cpu::inline ATTN_TARGET

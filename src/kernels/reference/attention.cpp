@@ -1,0 +1,420 @@
+#include "attn/kernels/reference/attention.hpp"
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "attn/core/dtype.hpp"
+#include "attn/kernels/layout.hpp"
+#include "attn/kernels/mask_tree.hpp"
+#include "attn/score/similarity.hpp"
+
+namespace attn::reference {
+namespace {
+
+using Numbers = std::vector<double>;
+
+constexpr double kMasked = -std::numeric_limits<double>::infinity();
+
+template <class T>
+double wide(T x) {
+  if constexpr (std::is_same_v<T, double>) {
+    return x;
+  } else {
+    return static_cast<double>(static_cast<float>(x));
+  }
+}
+template <class T>
+T narrow(double x) {
+  if constexpr (std::is_same_v<T, double>) {
+    return x;
+  } else {
+    return T(static_cast<float>(x));
+  }
+}
+
+template <class T>
+Numbers read(const Rows<const T>& rows, int row, int count) {
+  Numbers result(static_cast<std::size_t>(count));
+  const T* from = rows.at(row);
+  for (int c = 0; c < count; ++c)
+    result[static_cast<std::size_t>(c)] = wide(from[c * rows.channel]);
+  return result;
+}
+
+/// w of the similarity for one kv head; empty where it has none.
+Numbers similarity_weights(const Recipe& recipe, int kv_head) {
+  Numbers w;
+  if (recipe.weights.data == nullptr) return w;
+  const Params<double> p{&recipe.weights, 0, kv_head, 0};
+  for (std::int64_t c = 0; c < recipe.weights.shape[3]; ++c)
+    w.push_back(p.at(0, static_cast<int>(c)));
+  return w;
+}
+
+double similarity(const Recipe& recipe, const Numbers& q, const Numbers& k, const Numbers& w) {
+  const int channels = static_cast<int>(q.size());
+  switch (recipe.similarity) {
+    case Similarity::dot: return recipe.scale * score::Dot::score(q.data(), k.data(), channels);
+    case Similarity::distance:
+      if (w.empty()) return score::Distance<score::Width::none>::score(q.data(), k.data(), channels, w.data());
+      if (w.size() == 1) return score::Distance<score::Width::scalar>::score(q.data(), k.data(), channels, w.data());
+      return score::Distance<score::Width::channel>::score(q.data(), k.data(), channels, w.data());
+    case Similarity::additive:
+      return score::Additive::score(q.data(), k.data(), channels, w.data());
+    case Similarity::cosine:
+      return recipe.scale * score::Cosine::score(q.data(), k.data(), channels);
+    case Similarity::sum: return q[0] + k[0];
+    case Similarity::given: return 0.0;
+  }
+  return 0.0;
+}
+
+/// Adds the gradients of one pair's similarity.
+void similarity_backward(const Recipe& recipe, double grad, const Numbers& q, const Numbers& k,
+                         const Numbers& w, double* dq, double* dk, double* dw) {
+  const int channels = static_cast<int>(q.size());
+  switch (recipe.similarity) {
+    case Similarity::dot:
+      score::Dot::backward(grad * recipe.scale, q.data(), k.data(), channels, w.data(), dq, dk);
+      break;
+    case Similarity::distance:
+      if (w.empty()) {
+        score::Distance<score::Width::none>::backward(grad, q.data(), k.data(), channels, w.data(), dq, dk, dw);
+      } else if (w.size() == 1) {
+        score::Distance<score::Width::scalar>::backward(grad, q.data(), k.data(), channels, w.data(), dq, dk, dw);
+      } else {
+        score::Distance<score::Width::channel>::backward(grad, q.data(), k.data(), channels, w.data(), dq, dk, dw);
+      }
+      break;
+    case Similarity::additive:
+      score::Additive::backward(grad, q.data(), k.data(), channels, w.data(), dq, dk, dw);
+      break;
+    case Similarity::cosine:
+      score::Cosine::backward(grad * recipe.scale, q.data(), k.data(), channels, w.data(), dq, dk);
+      break;
+    case Similarity::sum:
+      dq[0] += grad;
+      dk[0] += grad;
+      break;
+    case Similarity::given: break;
+  }
+}
+
+/// One row of scores on its way through the stages; `inputs` are what each modifier saw.
+struct ScoreRow {
+  std::vector<Numbers> inputs;
+  Numbers s;
+};
+
+ScoreRow score_row(const Recipe& recipe, std::size_t modifiers, bool masked, const Numbers& q,
+                   const std::vector<Numbers>& keys, const Numbers& w, Site<double> at) {
+  ScoreRow row;
+  for (const Numbers& k : keys) row.s.push_back(similarity(recipe, q, k, w));
+  for (std::size_t m = 0; m < modifiers; ++m) {
+    row.inputs.push_back(row.s);
+    for (std::size_t j = 0; j < keys.size(); ++j) {
+      at.k = static_cast<int>(j);
+      row.s[j] = recipe.scores[m].forward(recipe.scores[m].data, row.s[j], at);
+    }
+  }
+  if (masked) {
+    for (std::size_t j = 0; j < keys.size(); ++j) {
+      at.k = static_cast<int>(j);
+      if (!keeps(recipe.masks, at)) row.s[j] = kMasked;
+    }
+  }
+  return row;
+}
+
+struct WeightRow {
+  double stat = 0.0;
+  Numbers normalised;
+  std::vector<Numbers> inputs;  ///< what each weight modifier saw
+  Numbers w;                    ///< what pools the values
+};
+
+double row_stat(const Recipe& recipe, const Numbers& s, const Site<double>& at) {
+  const AnyNormaliser& n = recipe.normaliser;
+  if (!n.streams) return n.solve(n.data, s.data(), static_cast<int>(s.size()), at);
+  double reference = n.runs_max ? kMasked : 0.0;
+  if (n.runs_max)
+    for (const double x : s) reference = std::fmax(reference, x);
+  double mass = 0.0;
+  for (const double x : s)
+    if (x != kMasked) mass += n.mass(n.data, n.weight(n.data, x, reference));
+  const Params<double> p{n.data.tables.data(), at.batch, at.head, at.q};
+  return n.finish(n.data, reference, mass, p).stat;
+}
+
+WeightRow weight_row(const Recipe& recipe, const Numbers& s, double stat, Site<double> at) {
+  const AnyNormaliser& n = recipe.normaliser;
+  WeightRow row;
+  row.stat = stat;
+  row.normalised.resize(s.size());
+  for (std::size_t j = 0; j < s.size(); ++j) {
+    at.k = static_cast<int>(j);
+    row.normalised[j] = s[j] == kMasked ? 0.0 : n.final_weight(n.data, s[j], stat, at);
+  }
+  row.w = row.normalised;
+  for (const AnyWeight& f : recipe.factors) {
+    row.inputs.push_back(row.w);
+    for (std::size_t j = 0; j < s.size(); ++j) {
+      at.k = static_cast<int>(j);
+      // A masked place keeps weight zero whatever a modifier makes of it.
+      row.w[j] = s[j] == kMasked ? 0.0 : f.stage.forward(f.stage.data, row.w[j], at);
+    }
+  }
+  return row;
+}
+
+template <class T>
+std::vector<Numbers> read_all(const Rows<const T>& rows, int count, int channels) {
+  std::vector<Numbers> result;
+  result.reserve(static_cast<std::size_t>(count));
+  for (int j = 0; j < count; ++j) result.push_back(read(rows, j, channels));
+  return result;
+}
+
+/// Calls visit(site, q, keys, w) for every row of scores.
+template <class T, class Visit>
+void for_each_row(const Layout<T>& layout, const Recipe& recipe, const Visit& visit) {
+  for (int b = 0; b < layout.sequences(); ++b) {
+    for (int h = 0; h < layout.heads(); ++h) {
+      const auto keys = read_all(layout.key_rows(layout.k, b, h / layout.group()),
+                                 layout.keys(b), layout.channels());
+      const auto q_rows = layout.query_rows(layout.q, b, h);
+      const Numbers w = similarity_weights(recipe, h / layout.group());
+      for (int i = 0; i < layout.queries(b); ++i)
+        visit(Site<double>{b, h, i, 0}, read(q_rows, i, layout.channels()), keys, w);
+    }
+  }
+}
+
+void clear(const TableGrad& grad) {
+  if (grad.data == nullptr) return;
+  for (std::int64_t b = 0; b < grad.shape[0]; ++b)
+    for (std::int64_t h = 0; h < grad.shape[1]; ++h)
+      for (std::int64_t i = 0; i < grad.shape[2]; ++i)
+        for (std::int64_t c = 0; c < grad.shape[3]; ++c) {
+          const std::int64_t place = b * grad.strides[0] + h * grad.strides[1] +
+                                     i * grad.strides[2] + c * grad.strides[3];
+          if (grad.dtype == DType::f64) {
+            static_cast<double*>(grad.data)[place] = 0.0;
+          } else {
+            static_cast<float*>(grad.data)[place] = 0.0f;
+          }
+        }
+}
+
+void clear(const RecipeGrads& grads) {
+  clear(grads.weights);
+  for (const auto& stage : grads.scores)
+    for (const auto& g : stage) clear(g);
+  for (const auto& g : grads.normaliser) clear(g);
+  for (const auto& stage : grads.factors)
+    for (const auto& g : stage) clear(g);
+}
+
+/// A gradient that adds up in double and is written once.
+template <class T>
+class Sum {
+ public:
+  Sum(int rows, int channels)
+      : rows_(rows), channels_(channels), data_(static_cast<std::size_t>(rows * channels)) {}
+  double* at(int row) { return data_.data() + static_cast<std::ptrdiff_t>(row) * channels_; }
+  void write(const Rows<T>& to) const {
+    if (to.base == nullptr) return;
+    for (int j = 0; j < rows_; ++j)
+      for (int c = 0; c < channels_; ++c)
+        to.at(j)[c * to.channel] = narrow<T>(data_[static_cast<std::size_t>(j * channels_ + c)]);
+  }
+
+ private:
+  int rows_;
+  int channels_;
+  Numbers data_;
+};
+
+/// The gradient of one row's weights becomes that of its scores.
+Numbers scores_grad(const Recipe& recipe, const RecipeGrads& grads, const ScoreRow& row,
+                    const WeightRow& weights, Numbers dw, double d_stat, Site<double> at) {
+  const AnyNormaliser& n = recipe.normaliser;
+  for (std::size_t f = recipe.factors.size(); f-- > 0;) {
+    const AnyWeight& factor = recipe.factors[f];
+    const TableGrad* tables = f < grads.factors.size() ? grads.factors[f].data() : nullptr;
+    for (std::size_t j = 0; j < dw.size(); ++j) {
+      at.k = static_cast<int>(j);
+      dw[j] = row.s[j] == kMasked ? 0.0
+                                  : factor.stage.backward(factor.stage.data, tables, dw[j],
+                                                          weights.inputs[f][j], at);
+    }
+  }
+  Numbers slope(dw.size(), 0.0);
+  double numerator = 0.0;
+  double denominator = 0.0;
+  for (std::size_t j = 0; j < dw.size(); ++j) {
+    if (row.s[j] == kMasked) continue;
+    at.k = static_cast<int>(j);
+    slope[j] = n.final_slope(n.data, row.s[j], weights.normalised[j], weights.stat, at);
+    const double share = n.coupling == Coupling::output ? weights.normalised[j] : slope[j];
+    numerator += share * dw[j];
+    denominator += share;
+  }
+  double delta = 0.0;
+  if (n.coupling == Coupling::output) delta = numerator - d_stat;
+  if (n.coupling == Coupling::support && denominator > 0.0) delta = numerator / denominator;
+  if (n.backward_row != nullptr) {
+    const Params<double> p{n.data.tables.data(), at.batch, at.head, at.q};
+    n.backward_row(n.data, grads.normaliser.data(), weights.stat, delta, p);
+  }
+  for (std::size_t j = 0; j < dw.size(); ++j)
+    dw[j] = row.s[j] == kMasked ? 0.0 : slope[j] * (dw[j] - delta);
+  for (std::size_t m = recipe.scores.size(); m-- > 0;) {
+    const AnyScore& stage = recipe.scores[m];
+    const TableGrad* tables = m < grads.scores.size() ? grads.scores[m].data() : nullptr;
+    for (std::size_t j = 0; j < dw.size(); ++j) {
+      if (row.s[j] == kMasked) continue;
+      at.k = static_cast<int>(j);
+      dw[j] = stage.backward(stage.data, tables, dw[j], row.inputs[m][j], at);
+    }
+  }
+  return dw;
+}
+
+}  // namespace
+
+template <class T>
+void forward(const ForwardArgs<T>& args, const Recipe& recipe) {
+  validate(args, recipe);
+  const Layout<T> layout(args);
+  for_each_row(layout, recipe, [&](Site<double> at, const Numbers& q, const auto& keys,
+                                   const Numbers& w) {
+    const ScoreRow row = score_row(recipe, recipe.scores.size(), true, q, keys, w, at);
+    const WeightRow weights = weight_row(recipe, row.s, row_stat(recipe, row.s, at), at);
+
+    Numbers out(static_cast<std::size_t>(layout.value_channels()), 0.0);
+    const auto values = layout.key_rows(layout.v, at.batch, at.head / layout.group());
+    for (std::size_t j = 0; j < keys.size(); ++j) {
+      if (weights.w[j] == 0.0) continue;  // what is not looked at cannot be NaN either
+      const T* v = values.at(static_cast<std::int64_t>(j));
+      for (std::size_t c = 0; c < out.size(); ++c)
+        out[c] += weights.w[j] * wide(v[static_cast<std::int64_t>(c) * values.channel]);
+    }
+    const auto to = layout.query_rows(args.out, at.batch, at.head);
+    for (std::size_t c = 0; c < out.size(); ++c)
+      to.at(at.q)[static_cast<std::int64_t>(c) * to.channel] = narrow<T>(out[c]);
+    if (args.stat.data != nullptr)
+      *layout.stat_rows(args.stat, at.batch, at.head).at(at.q) =
+          static_cast<StatOf<T>>(weights.stat);
+  });
+}
+
+template <class T>
+void scores(const ForwardArgs<T>& args, const Recipe& recipe, int modifiers, bool masked,
+            const View<StatOf<T>, 4>& out) {
+  validate(args, recipe);
+  for_each_row(Layout<T>(args), recipe, [&](Site<double> at, const Numbers& q, const auto& keys,
+                                            const Numbers& w) {
+    const auto row =
+        score_row(recipe, static_cast<std::size_t>(modifiers), masked, q, keys, w, at);
+    for (std::size_t j = 0; j < keys.size(); ++j)
+      *out.at(at.batch, at.head, at.q, j) = static_cast<StatOf<T>>(row.s[j]);
+  });
+}
+
+template <class T>
+void weights(const ForwardArgs<T>& args, const Recipe& recipe, const View<StatOf<T>, 4>& out) {
+  validate(args, recipe);
+  for_each_row(Layout<T>(args), recipe, [&](Site<double> at, const Numbers& q, const auto& keys,
+                                            const Numbers& w) {
+    const auto row = score_row(recipe, recipe.scores.size(), true, q, keys, w, at);
+    const auto weights = weight_row(recipe, row.s, row_stat(recipe, row.s, at), at);
+    for (std::size_t j = 0; j < keys.size(); ++j)
+      *out.at(at.batch, at.head, at.q, j) = static_cast<StatOf<T>>(weights.w[j]);
+  });
+}
+
+template <class T>
+void backward(const BackwardArgs<T>& args, const Recipe& recipe, const RecipeGrads& grads) {
+  validate(args, recipe, grads);
+  clear(grads);
+  const Layout<T> layout(args);
+  const int channels = layout.channels();
+  const int value_channels = layout.value_channels();
+  for (int b = 0; b < layout.sequences(); ++b) {
+    for (int kv = 0; kv < layout.kv_heads(); ++kv) {
+      const auto keys = read_all(layout.key_rows(layout.k, b, kv), layout.keys(b), channels);
+      const auto values =
+          read_all(layout.key_rows(layout.v, b, kv), layout.keys(b), value_channels);
+      Sum<T> dk(layout.keys(b), channels);
+      Sum<T> dv(layout.keys(b), value_channels);
+      for (int h = kv * layout.group(); h < (kv + 1) * layout.group(); ++h) {
+        const Numbers w = similarity_weights(recipe, h / layout.group());
+        Numbers d_similarity(w.size(), 0.0);
+        Sum<T> dq(layout.queries(b), channels);
+        for (int i = 0; i < layout.queries(b); ++i) {
+          Site<double> at{b, h, i, 0};
+          const Numbers q = read(layout.query_rows(layout.q, b, h), i, channels);
+          const Numbers d_out =
+              read(layout.query_rows(args.d_out, b, h), i, value_channels);
+          const ScoreRow row = score_row(recipe, recipe.scores.size(), true, q, keys, w, at);
+          // The row is known from the scores themselves, so a rounded stat costs nothing here.
+          const WeightRow weights = weight_row(recipe, row.s, row_stat(recipe, row.s, at), at);
+
+          Numbers dw(keys.size(), 0.0);
+          for (std::size_t j = 0; j < keys.size(); ++j) {
+            if (row.s[j] == kMasked) continue;
+            for (std::size_t c = 0; c < d_out.size(); ++c) {
+              dw[j] += d_out[c] * values[j][c];
+              dv.at(static_cast<int>(j))[c] += weights.w[j] * d_out[c];
+            }
+            if (args.d_weights.data != nullptr)
+              dw[j] += static_cast<double>(*args.d_weights.at(b, h, i, j));
+          }
+          const double d_stat =
+              args.d_stat.data == nullptr
+                  ? 0.0
+                  : static_cast<double>(*layout.stat_rows(args.d_stat, b, h).at(i));
+          const Numbers ds = scores_grad(recipe, grads, row, weights, std::move(dw), d_stat, at);
+          for (std::size_t j = 0; j < keys.size(); ++j) {
+            if (row.s[j] == kMasked) continue;
+            similarity_backward(recipe, ds[j], q, keys[j], w, dq.at(i),
+                                dk.at(static_cast<int>(j)), d_similarity.data());
+          }
+        }
+        if (args.dq.data != nullptr) dq.write(layout.query_rows(args.dq, b, h));
+        const ParamGrads<double> g{&grads.weights, 0, kv, 0};
+        for (std::size_t c = 0; c < w.size(); ++c)
+          g.at(0, static_cast<int>(c), d_similarity[c]);
+      }
+      if (args.dk.data != nullptr) dk.write(layout.key_rows(args.dk, b, kv));
+      if (args.dv.data != nullptr) dv.write(layout.key_rows(args.dv, b, kv));
+    }
+  }
+}
+
+// clang-format off
+template void forward(const ForwardArgs<double>&, const Recipe&);
+template void forward(const ForwardArgs<float>&, const Recipe&);
+template void forward(const ForwardArgs<BFloat16>&, const Recipe&);
+template void forward(const ForwardArgs<Float16>&, const Recipe&);
+template void backward(const BackwardArgs<double>&, const Recipe&, const RecipeGrads&);
+template void backward(const BackwardArgs<float>&, const Recipe&, const RecipeGrads&);
+template void backward(const BackwardArgs<BFloat16>&, const Recipe&, const RecipeGrads&);
+template void backward(const BackwardArgs<Float16>&, const Recipe&, const RecipeGrads&);
+template void scores(const ForwardArgs<double>&, const Recipe&, int, bool, const View<double, 4>&);
+template void scores(const ForwardArgs<float>&, const Recipe&, int, bool, const View<float, 4>&);
+template void scores(const ForwardArgs<BFloat16>&, const Recipe&, int, bool, const View<float, 4>&);
+template void scores(const ForwardArgs<Float16>&, const Recipe&, int, bool, const View<float, 4>&);
+template void weights(const ForwardArgs<double>&, const Recipe&, const View<double, 4>&);
+template void weights(const ForwardArgs<float>&, const Recipe&, const View<float, 4>&);
+template void weights(const ForwardArgs<BFloat16>&, const Recipe&, const View<float, 4>&);
+template void weights(const ForwardArgs<Float16>&, const Recipe&, const View<float, 4>&);
+// clang-format on
+
+}  // namespace attn::reference

@@ -1,0 +1,46 @@
+#include "attn/normalise/local_gaussian.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "support/score_laws.hpp"
+
+namespace attn {
+namespace {
+
+using normalise::LocalGaussian;
+
+TEST(LocalGaussian, IsOneAtTheCentre) {
+  const double centre = 3.0;
+  const Table t = table(&centre, {1, 1, 1, 1});
+  const LocalGaussian gaussian{2.0f};
+  EXPECT_EQ(gaussian.factor(Site<double>{0, 0, 0, 3}, Params<double>{&t}), 1.0);
+  EXPECT_EQ(gaussian.factor(Site<double>{0, 0, 0, 5}, Params<double>{&t}), std::exp(-0.5));
+}
+
+TEST(LocalGaussian, DualNumbersMatchDifferences) {
+  test::Random random("LocalGaussian");
+  test::expect_backward_matches_differences(
+      test::Factored<LocalGaussian>{{1.5f}},
+      {{{test::kBatches, test::kHeads, test::kQueries, 1}, random, 0.0, 6.0}});
+}
+
+TEST(LocalGaussian, ItsOwnBackwardMatchesDifferences) {
+  double centre = 2.3;
+  double d_centre = 0.0;
+  const Table t = table(&centre, {1, 1, 1, 1});
+  const TableGrad g = table_grad(&d_centre, {1, 1, 1, 1});
+  const LocalGaussian gaussian{1.5f};
+  const Site<double> at{0, 0, 0, 4};
+  gaussian.backward_factor(0.7, at, Params<double>{&t}, ParamGrads<double>{&g});
+  centre = 2.3 + test::kDifferenceStep;
+  const double above = gaussian.factor(at, Params<double>{&t});
+  centre = 2.3 - test::kDifferenceStep;
+  const double below = gaussian.factor(at, Params<double>{&t});
+  EXPECT_TRUE(test::close(d_centre, 0.7 * (above - below) / (2 * test::kDifferenceStep),
+                          test::kDifferenceTolerance));
+}
+
+}  // namespace
+}  // namespace attn
