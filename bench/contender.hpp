@@ -35,8 +35,9 @@ class Contender {
 struct Once {
   double seconds = 0;
   std::int64_t extra_bytes = -1;  ///< beyond inputs and outputs; -1: unknown
-  double error = 0;               ///< against the oracle
+  double error = 0;               ///< against the oracle, where asked for
 };
+enum class Check { no, yes };
 
 struct Peer {
   std::string name;
@@ -45,7 +46,7 @@ struct Peer {
 
   /// The data outlive the contender.
   std::function<std::unique_ptr<Contender>(const Problem&, const Data&, const Setting&)> enter;
-  std::function<Once(const Problem&, const Setting&)> once;
+  std::function<Once(const Problem&, const Setting&, Check)> once;
 };
 
 /// A contender that is a function of this process; `call` works on buffers of its own.

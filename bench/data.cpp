@@ -22,8 +22,8 @@ std::uint64_t mix(std::uint64_t x) {
 }  // namespace
 
 Buffer::Buffer(std::int64_t size)
-    : data_(static_cast<float*>(::operator new(static_cast<std::size_t>(size) * sizeof(float),
-                                               kAlignment))),
+    : data_(static_cast<float*>(
+          ::operator new(static_cast<std::size_t>(size) * sizeof(float), kAlignment))),
       size_(size) {
   // A pattern that no result holds, so that an unwritten output is seen.
   std::fill_n(data_.get(), size, 1e30f);

@@ -59,7 +59,7 @@ struct Command {
   std::vector<int> threads;
   std::vector<std::string> peers;
   std::string target, json, once, problem;
-  bool quick = false, list = false;
+  bool quick = false, list = false, check = false;
 };
 
 std::vector<int> default_threads() {
@@ -103,7 +103,8 @@ int run_once(const Command& command) {
     for (const Peer& peer : peers(command.peers)) {
       if (peer.name != command.once) continue;
       const Once once = once_here(peer, parse_problem(command.problem),
-                                  {command.threads.front(), command.target});
+                                  {command.threads.front(), command.target},
+                                  command.check ? Check::yes : Check::no);
       answer = {{"seconds", once.seconds},
                 {"extra_bytes", once.extra_bytes},
                 // JSON has no infinity.
@@ -139,7 +140,7 @@ int run(const Command& command) {
   measurer.sample_all_limits(command.threads);
 
   fmt::print("\nAt the end, with the best of every limit:\n");
-  print_machine(machine, measurer.limits());
+  print_machine(facts(), measurer.limits());
   auto json_rows = nlohmann::json::array();
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     print_verdicts(wanted[i], results[i], measurer.limits());
@@ -168,13 +169,16 @@ int main_with(int argc, char** argv) {
   app.add_option("--threads", command.threads, "Thread counts, rising; default 1 and all cores")
       ->delimiter(',')
       ->check(CLI::PositiveNumber);
-  app.add_option("--target", command.target, "Instruction set of attn: avx512, avx2, sse4, neon");
+  app.add_option("--target", command.target,
+                 "Instruction set of attn: avx512, avx2, sse4, neon");
   app.add_option("--json", command.json, "Write all measurements to this file");
   app.add_option("--peer", command.peers, "One more contender: name=command (a child program)");
   app.add_flag("--quick", command.quick, "Fewer repetitions; C9 at 4096 instead of 16384");
   app.add_flag("--list", command.list, "Name the rows, cases and contenders, and stop");
-  app.add_option("--once", command.once, "One first call of this contender, as JSON")->group("");
+  app.add_option("--once", command.once, "One first call of this contender, as JSON")
+      ->group("");
   app.add_option("--problem", command.problem, "The problem of --once")->group("");
+  app.add_flag("--check", command.check, "Compare the result of --once")->group("");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& failure) {
@@ -194,4 +198,6 @@ int main_with(int argc, char** argv) {
 }  // namespace
 }  // namespace attn::bench
 
-int main(int argc, char** argv) { return attn::bench::main_with(argc, argv); }
+int main(int argc, char** argv) {
+  return attn::bench::main_with(argc, argv);
+}

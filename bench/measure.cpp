@@ -34,7 +34,8 @@ class Collector : public benchmark::BenchmarkReporter {
 
 void initialise_benchmark() {
   static const bool once = [] {
-    std::string program = "attn-bench", interleave = "--benchmark_enable_random_interleaving=true";
+    std::string program = "attn-bench",
+                interleave = "--benchmark_enable_random_interleaving=true";
     char* arguments[] = {program.data(), interleave.data(), nullptr};
     int count = 2;
     benchmark::Initialize(&count, arguments);
@@ -54,8 +55,12 @@ std::string wrong(double error) {
 
 }  // namespace
 
-double Result::best() const { return smallest(samples); }
-double Result::noise() const { return samples.empty() ? 0 : median(samples) / best() - 1; }
+double Result::best() const {
+  return smallest(samples);
+}
+double Result::noise() const {
+  return samples.empty() ? 0 : median(samples) / best() - 1;
+}
 
 const Result* CaseResult::of(const std::string& peer) const {
   const auto found = std::find_if(results.begin(), results.end(),
@@ -129,7 +134,8 @@ std::vector<Measurer::Running> Measurer::enter(const Case& c, const Data& data,
       }
       const double seconds = std::max(contender->seconds(1), 1e-9);
       const int calls = std::max(1, static_cast<int>(std::ceil(kSampleSeconds / seconds)));
-      const int repetitions = std::clamp(static_cast<int>(budget / (seconds * calls)), fewest, most);
+      const int repetitions =
+          std::clamp(static_cast<int>(budget / (seconds * calls)), fewest, most);
       running.push_back({peer_name, std::move(contender), calls, repetitions});
     } catch (const std::exception& failure) {
       result.problem = failure.what();
@@ -138,7 +144,8 @@ std::vector<Measurer::Running> Measurer::enter(const Case& c, const Data& data,
   return running;
 }
 
-void Measurer::repeat(const Case& c, std::vector<Running>& running, std::vector<Result>& results) {
+void Measurer::repeat(const Case& c, std::vector<Running>& running,
+                      std::vector<Result>& results) {
   const Kernels& kernels = instruction_set(c.set);
   const int limit_repetitions = quick_ ? 5 : 15;
   benchmark::ClearRegisteredBenchmarks();
@@ -174,7 +181,7 @@ void Measurer::ask_memory(const Case& c, Result& result) {
   Problem problem = c.problem;
   if (problem.pass == Pass::backward) problem.pass = Pass::both;
   try {
-    result.extra_bytes = peer->once(problem, {c.threads, c.set}).extra_bytes;
+    result.extra_bytes = peer->once(problem, {c.threads, c.set}, Check::no).extra_bytes;
   } catch (const std::exception&) {
     result.extra_bytes = -1;
   }
@@ -187,7 +194,7 @@ CaseResult Measurer::measure_fresh(const Case& c) {
   const Peer* peer = find(result.peer);
   limits_.sample(c.limit, instruction_set(c.set), c.threads);
   try {
-    const Once once = peer->once(c.problem, {c.threads, c.set});
+    const Once once = peer->once(c.problem, {c.threads, c.set}, Check::yes);
     result.samples = {once.seconds};
     result.extra_bytes = once.extra_bytes;
     result.error = once.error;

@@ -14,9 +14,15 @@ namespace {
 
 using Doubles = std::vector<double>;
 
-Doubles widened(const float* from, std::int64_t size) { return {from, from + size}; }
-std::vector<float> narrowed(const Doubles& from) { return {from.begin(), from.end()}; }
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+Doubles widened(const float* from, std::int64_t size) {
+  return {from, from + size};
+}
+std::vector<float> narrowed(const Doubles& from) {
+  return {from.begin(), from.end()};
+}
+std::size_t at(std::int64_t i) {
+  return static_cast<std::size_t>(i);
+}
 
 Doubles transposed(const Doubles& x, std::int64_t rows, std::int64_t columns) {
   Doubles y(x.size());
@@ -27,8 +33,8 @@ Doubles transposed(const Doubles& x, std::int64_t rows, std::int64_t columns) {
 }
 
 /// y[j] += Σ_c x[c] · matrix[c, j] over the kept columns; the inner loop vectorises.
-void add_row_times(const double* x, const Doubles& matrix, std::int64_t depth, std::int64_t width,
-                   Range range, double* y) {
+void add_row_times(const double* x, const Doubles& matrix, std::int64_t depth,
+                   std::int64_t width, Range range, double* y) {
   for (std::int64_t c = 0; c < depth; ++c) {
     const double* row = matrix.data() + c * width;
     for (std::int64_t j = range.first; j < range.last; ++j) y[j] += x[c] * row[j];
@@ -36,7 +42,8 @@ void add_row_times(const double* x, const Doubles& matrix, std::int64_t depth, s
 }
 
 /// y [d] += Σ_j x[j] · matrix[j, :].
-void add_rows(const double* x, const Doubles& matrix, std::int64_t dim, Range range, double* y) {
+void add_rows(const double* x, const Doubles& matrix, std::int64_t dim, Range range,
+              double* y) {
   for (std::int64_t j = range.first; j < range.last; ++j) {
     const double* row = matrix.data() + j * dim;
     for (std::int64_t c = 0; c < dim; ++c) y[c] += x[j] * row[c];
@@ -44,7 +51,8 @@ void add_rows(const double* x, const Doubles& matrix, std::int64_t dim, Range ra
 }
 
 /// matrix[j, :] += x[j] · y [d].
-void add_outer(const double* x, const double* y, std::int64_t dim, Range range, Doubles& matrix) {
+void add_outer(const double* x, const double* y, std::int64_t dim, Range range,
+               Doubles& matrix) {
   for (std::int64_t j = range.first; j < range.last; ++j) {
     double* row = matrix.data() + j * dim;
     for (std::int64_t c = 0; c < dim; ++c) row[c] += x[j] * y[c];
@@ -74,8 +82,7 @@ Witness dot_oracle(const Problem& p, const Data& data) {
   const Doubles k = widened(data.k.data() + head * m * d, m * d);
   const Doubles v = widened(data.v.data() + head * m * d, m * d);
   const bool backward = p.pass != Pass::forward;
-  const Doubles g =
-      backward ? widened(data.grad_out.data() + head * n * d, n * d) : Doubles();
+  const Doubles g = backward ? widened(data.grad_out.data() + head * n * d, n * d) : Doubles();
   const Doubles k_t = transposed(k, m, d), v_t = transposed(v, m, d);
   const double scale = 1 / std::sqrt(static_cast<double>(d));
 
@@ -97,7 +104,8 @@ Witness dot_oracle(const Problem& p, const Data& data) {
     Doubles grad(at(m));
     add_row_times(&g[at(i * d)], v_t, d, m, range, grad.data());
     double delta = 0;
-    for (std::int64_t j = range.first; j < range.last; ++j) delta += grad[at(j)] * weights[at(j)];
+    for (std::int64_t j = range.first; j < range.last; ++j)
+      delta += grad[at(j)] * weights[at(j)];
     add_outer(weights.data(), &g[at(i * d)], d, range, dv[at(rank)]);
     for (std::int64_t j = range.first; j < range.last; ++j) {
       grad[at(j)] = scale * weights[at(j)] * (grad[at(j)] - delta);

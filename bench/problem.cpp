@@ -38,13 +38,20 @@ constexpr std::array kHeads{
 
 std::int64_t* field(Problem& problem, char key) {
   switch (key) {
-    case 'b': return &problem.batch;
-    case 'h': return &problem.heads;
-    case 'n': return &problem.queries;
-    case 'm': return &problem.keys;
-    case 'd': return &problem.dim;
-    case 'w': return &problem.window;
-    default: return nullptr;
+    case 'b':
+      return &problem.batch;
+    case 'h':
+      return &problem.heads;
+    case 'n':
+      return &problem.queries;
+    case 'm':
+      return &problem.keys;
+    case 'd':
+      return &problem.dim;
+    case 'w':
+      return &problem.window;
+    default:
+      return nullptr;
   }
 }
 
@@ -114,9 +121,12 @@ double work(const Problem& p) {
   const double units = static_cast<double>(p.batch * p.heads * p.dim) * kept_pairs(p);
   if (p.family == Family::additive) return units;
   switch (p.pass) {
-    case Pass::forward: return 4 * units;
-    case Pass::backward: return 10 * units;
-    case Pass::both: return 14 * units;
+    case Pass::forward:
+      return 4 * units;
+    case Pass::backward:
+      return 10 * units;
+    case Pass::both:
+      return 14 * units;
   }
   return 0;
 }
@@ -130,7 +140,8 @@ double given_bytes(const Problem& p) {
   const double key = static_cast<double>(p.batch * p.heads * p.keys * p.dim);
   const double forward = 2 * query + 2 * key;
   const double gradients = p.pass == Pass::forward ? 0 : 2 * query + 2 * key;
-  const double weights = p.family == Family::additive ? 2.0 * static_cast<double>(p.dim * p.dim) : 0;
+  const double weights =
+      p.family == Family::additive ? 2.0 * static_cast<double>(p.dim * p.dim) : 0;
   return sizeof(float) * (forward + gradients + weights * (p.pass == Pass::forward ? 1 : 2));
 }
 

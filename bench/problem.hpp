@@ -26,7 +26,8 @@ struct Problem {
   std::int64_t queries = 1;
   std::int64_t keys = 1;
   std::int64_t dim = 1;
-  std::int64_t window = 0;  ///< Keep::window: a query sees its own key and window - 1 before it.
+  std::int64_t window =
+      0;  ///< Keep::window: a query sees its own key and window - 1 before it.
 };
 
 /// For example `forward_causal/b:1/h:8/n:4096/d:64`; `m:` is left out where it equals `n:`.

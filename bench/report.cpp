@@ -13,7 +13,9 @@
 namespace attn::bench {
 namespace {
 
-const char* unit_of(Limit limit) { return limit == Limit::multiply_add ? "FLOP/s" : "B/s"; }
+const char* unit_of(Limit limit) {
+  return limit == Limit::multiply_add ? "FLOP/s" : "B/s";
+}
 
 std::string short_unit(const char* unit) {
   return std::string(unit) == "FLOP" ? "GF/s" : fmt::format("G{}/s", unit);
@@ -37,6 +39,12 @@ double limit_of(const CaseResult& result, const Limits& limits) {
 
 void print_machine(const Facts& facts, const Limits& limits) {
   fmt::print("{}, {} cores, {}\n{}\n", facts.cpu, facts.cores, facts.system, facts.compiler);
+  if (facts.load > 0.5) {
+    fmt::print(
+        "busy: {:.1f} processes wanted to run over the last minute; times on several "
+        "threads suffer most\n",
+        facts.load);
+  }
   for (const auto& [key, samples] : limits.samples()) {
     fmt::print("  limit {:<13} {:<7} threads:{:<2} {:8.1f} G{}  noise {:.0f} % of {} samples\n",
                name_of(key.limit), key.set, key.threads, limits.best(key) / 1e9,
@@ -63,13 +71,13 @@ void print_case(const Row& row, const CaseResult& result, const Limits& limits) 
     }
     const double rate = work.amount / each.best();
     const bool beside = ours != nullptr && ours != &each && ours->counts();
-    fmt::print("    {:<15} {:>10} {:>8.1f} {:<8} {:>7} extra {:>10}  noise {:>3.0f} %  "
-               "error {:.0e} {}\n",
-               each.peer, duration(each.best()), rate / 1e9, short_unit(work.unit),
-               limit > 0 ? fmt::format("{:.1f} %", 100 * rate / limit) : std::string(),
-               megabytes(each.extra_bytes), 100 * each.noise(), each.error,
-               beside ? fmt::format(" attn is {:.2f}x", each.best() / ours->best())
-                      : std::string());
+    fmt::print(
+        "    {:<15} {:>10} {:>8.1f} {:<8} {:>7} extra {:>10}  noise {:>3.0f} %  "
+        "error {:.0e} {}\n",
+        each.peer, duration(each.best()), rate / 1e9, short_unit(work.unit),
+        limit > 0 ? fmt::format("{:.1f} %", 100 * rate / limit) : std::string(),
+        megabytes(each.extra_bytes), 100 * each.noise(), each.error,
+        beside ? fmt::format(" attn is {:.2f}x", each.best() / ours->best()) : std::string());
   }
   std::fflush(stdout);
 }
@@ -86,9 +94,9 @@ void print_verdicts(const Row& row, const std::vector<CaseResult>& results,
 }
 
 nlohmann::json json_of(const Facts& facts) {
-  return {{"cpu", facts.cpu},           {"flags", facts.flags}, {"family", facts.family},
-          {"model", facts.model},       {"cores", facts.cores}, {"compiler", facts.compiler},
-          {"system", facts.system},     {"sets", facts.sets}};
+  return {{"cpu", facts.cpu},           {"flags", facts.flags},   {"family", facts.family},
+          {"model", facts.model},       {"cores", facts.cores},   {"load", facts.load},
+          {"compiler", facts.compiler}, {"system", facts.system}, {"sets", facts.sets}};
 }
 
 nlohmann::json json_of(const Limits& limits) {
@@ -136,9 +144,9 @@ nlohmann::json json_of(const Row& row, const std::vector<CaseResult>& results,
     }
     for (const Claim& claim : result.asked.claims) {
       const Verdict verdict = judge(claim, result, results, limits);
-      nlohmann::json entry{{"text", sentence(verdict)},     {"floor", claim.floor},
-                           {"goal", claim.goal},            {"floor_met", verdict.floor_met},
-                           {"goal_met", verdict.goal_met},  {"against", claim.against}};
+      nlohmann::json entry{{"text", sentence(verdict)},    {"floor", claim.floor},
+                           {"goal", claim.goal},           {"floor_met", verdict.floor_met},
+                           {"goal_met", verdict.goal_met}, {"against", claim.against}};
       if (verdict.value) entry["value"] = *verdict.value;
       one["claims"].push_back(std::move(entry));
     }

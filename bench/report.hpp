@@ -22,7 +22,8 @@ void print_row_title(const Row& row);
 void print_case(const Row& row, const CaseResult& result, const Limits& limits);
 
 /// The claims, once a row is whole and the limits are known as well as they will be.
-void print_verdicts(const Row& row, const std::vector<CaseResult>& results, const Limits& limits);
+void print_verdicts(const Row& row, const std::vector<CaseResult>& results,
+                    const Limits& limits);
 
 nlohmann::json json_of(const Facts& facts);
 nlohmann::json json_of(const Limits& limits);

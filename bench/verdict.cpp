@@ -99,7 +99,8 @@ std::string sentence(const Verdict& verdict) {
                          c.against, c.floor);
       break;
     case Measure::memory_below_peer:
-      text = fmt::format("{:.0f}x less memory than {} (floor {:g}x)", value, c.against, c.floor);
+      text =
+          fmt::format("{:.0f}x less memory than {} (floor {:g}x)", value, c.against, c.floor);
       break;
     case Measure::extra_megabytes:
       text = fmt::format("{:.1f} MB beyond inputs and outputs (floor {:g}, goal {:g})", value,
@@ -108,10 +109,12 @@ std::string sentence(const Verdict& verdict) {
   }
   if (!verdict.value) {
     const auto bar = text.find('(');
-    return fmt::format("unknown: {} did not run {}",
-                       c.against.empty() ? "ours" : c.against, text.substr(bar));
+    return fmt::format("unknown: {} did not run {}", c.against.empty() ? "ours" : c.against,
+                       text.substr(bar));
   }
-  return text + (verdict.goal_met ? ": goal met" : verdict.floor_met ? ": floor met" : ": BELOW FLOOR");
+  return text + (verdict.goal_met    ? ": goal met"
+                 : verdict.floor_met ? ": floor met"
+                                     : ": BELOW FLOOR");
 }
 
 }  // namespace attn::bench

@@ -29,7 +29,9 @@ constexpr std::int64_t kWidth = 1024;
 constexpr std::int64_t kHeight = 96;
 static_assert(kHeight % kRows == 0 && kWidth % kColumns == 0);
 
-std::int64_t min(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+std::int64_t min(std::int64_t a, std::int64_t b) {
+  return a < b ? a : b;
+}
 
 /// Panels of kColumns columns, depth by depth, zero beyond n.
 void pack_b(const Matrix& b, std::int64_t depth, std::int64_t n, float* to) {
@@ -118,7 +120,9 @@ void block(const Rows& a, const float* b, std::int64_t depth, const Product& pro
 
 }  // namespace
 
-std::int64_t product_workspace() { return kDepth * kWidth + kHeight * kDepth; }
+std::int64_t product_workspace() {
+  return kDepth * kWidth + kHeight * kDepth;
+}
 
 void product(const Product& x, float* workspace) {
   float* packed_b = workspace;

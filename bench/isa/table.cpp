@@ -20,7 +20,8 @@ namespace attn::bench::ATTN_TARGET {
 extern const Kernels kKernels;
 const Kernels kKernels{
     .set = ATTN_BENCH_NAME(ATTN_TARGET),
-    .lanes = static_cast<int>(hwy::HWY_NAMESPACE::Lanes(hwy::HWY_NAMESPACE::ScalableTag<float>())),
+    .lanes =
+        static_cast<int>(hwy::HWY_NAMESPACE::Lanes(hwy::HWY_NAMESPACE::ScalableTag<float>())),
     .multiply_add = multiply_add,
     .sum = sum,
     .triad = triad,

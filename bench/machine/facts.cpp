@@ -29,6 +29,11 @@ std::string cpu_info(std::string_view name) {
   return {};
 }
 
+double load_average() {
+  double load = -1;
+  return getloadavg(&load, 1) == 1 ? load : -1;
+}
+
 std::string compiler() {
 #if defined(__clang__)
   return "clang " __clang_version__;
@@ -51,6 +56,7 @@ Facts facts() {
               .family = std::atoi(cpu_info("cpu family").c_str()),
               .model = std::atoi(cpu_info("model").c_str()),
               .cores = static_cast<int>(std::thread::hardware_concurrency()),
+              .load = load_average(),
               .compiler = compiler(),
               .system = system_name(),
               .sets = {}};

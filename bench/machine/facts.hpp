@@ -15,6 +15,7 @@ struct Facts {
   int family = 0;     ///< x86: family and model name the design where `cpu` does not
   int model = 0;
   int cores = 0;
+  double load = 0;  ///< processes that wanted to run over the last minute; -1: unknown
   std::string compiler;
   std::string system;
   std::vector<std::string> sets;  ///< instruction sets, best first

@@ -20,7 +20,8 @@ extern const Kernels kKernels;
 
 std::vector<const Kernels*> instruction_sets() {
   std::vector<const Kernels*> sets;
-  const bool avx2_set = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
+  const bool avx2_set =
+      __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
   if (avx2_set && __builtin_cpu_supports("avx512f") != 0 &&
       __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&
       __builtin_cpu_supports("avx512vl") != 0 && __builtin_cpu_supports("avx512cd") != 0) {
@@ -35,7 +36,9 @@ namespace neon {
 extern const Kernels kKernels;
 }
 
-std::vector<const Kernels*> instruction_sets() { return {&neon::kKernels}; }
+std::vector<const Kernels*> instruction_sets() {
+  return {&neon::kKernels};
+}
 #endif
 
 const Kernels& instruction_set(std::string_view name) {

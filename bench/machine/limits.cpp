@@ -28,10 +28,14 @@ double seconds_since(Clock::time_point start) {
 
 std::string_view name_of(Limit limit) {
   switch (limit) {
-    case Limit::multiply_add: return "multiply-add";
-    case Limit::read: return "read";
-    case Limit::triad: return "triad";
-    case Limit::none: break;
+    case Limit::multiply_add:
+      return "multiply-add";
+    case Limit::read:
+      return "read";
+    case Limit::triad:
+      return "triad";
+    case Limit::none:
+      break;
   }
   return "none";
 }
@@ -46,7 +50,9 @@ double Limits::sample(Limit limit, const Kernels& kernels, int threads) {
 
 double Limits::best(const Key& key) const {
   const auto found = samples_.find(key);
-  return found == samples_.end() ? 0 : *std::max_element(found->second.begin(), found->second.end());
+  return found == samples_.end()
+             ? 0
+             : *std::max_element(found->second.begin(), found->second.end());
 }
 
 double Limits::noise(const Key& key) const {

@@ -112,9 +112,8 @@ class Dot {
 }  // namespace
 
 cpu::Context context_of(const Setting& setting) {
-  const auto* target =
-      std::find_if(cpu::kBuiltTargets.begin(), cpu::kBuiltTargets.end(),
-                   [&](Target each) { return name_of(each) == setting.set; });
+  const auto* target = std::find_if(cpu::kBuiltTargets.begin(), cpu::kBuiltTargets.end(),
+                                    [&](Target each) { return name_of(each) == setting.set; });
   if (target == cpu::kBuiltTargets.end()) {
     throw std::invalid_argument("no kernels of attn for '" + setting.set + "'");
   }
@@ -137,8 +136,8 @@ Peer attn_peer() {
     return problem.family == Family::dot ? enter_dot(problem, data, setting)
                                          : enter_additive(problem, data, setting);
   };
-  peer.once = [](const Problem& problem, const Setting& setting) {
-    return once_in_child("attn", problem, setting);
+  peer.once = [](const Problem& problem, const Setting& setting, Check check) {
+    return once_in_child("attn", problem, setting, check);
   };
   return peer;
 }

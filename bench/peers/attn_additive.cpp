@@ -74,8 +74,15 @@ class Additive {
     team_.run([&](int rank) {
       const std::int64_t begin = m * rank / team_.size();
       const std::int64_t rows = m * (rank + 1) / team_.size() - begin;
-      kernels_.product({rows, n, k, {a.data + begin * a.row, a.row, a.column}, b, c + begin * n,
-                        n, 1.0f, false},
+      kernels_.product({rows,
+                        n,
+                        k,
+                        {a.data + begin * a.row, a.row, a.column},
+                        b,
+                        c + begin * n,
+                        n,
+                        1.0f,
+                        false},
                        workspace_.data() + rank * kernels_.product_workspace());
     });
   }
@@ -126,7 +133,8 @@ class Additive {
             {data_.query_projection.data(), 1, d}, dq_.data());
     product(key_rows, d, d, {projected_dk_.data(), d, 1}, {data_.key_projection.data(), 1, d},
             dk_.data());
-    product(d, d, query_rows, {data_.q.data(), 1, d}, {projected_dq_.data(), d, 1}, dwq_.data());
+    product(d, d, query_rows, {data_.q.data(), 1, d}, {projected_dq_.data(), d, 1},
+            dwq_.data());
     product(d, d, key_rows, {data_.k.data(), 1, d}, {projected_dk_.data(), d, 1}, dwk_.data());
   }
 

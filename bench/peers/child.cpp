@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A contender in a program of its own, so that its libraries never load into ours. One request a
-// line, one JSON object a line back:
+// A contender in a program of its own, so that its libraries never load into ours. One request
+// a line, one JSON object a line back:
 //
 //   run PROBLEM THREADS CALLS    {"seconds": s}              mean of CALLS calls
 //   check PROBLEM THREADS FILE   {"tensors": [["out", n]]}   float32 of each, in turn, in FILE
@@ -99,11 +99,11 @@ Peer child_peer(std::string name, std::string about, std::vector<std::string> co
     if (!*process) *process = std::make_shared<Process>(command, environment);
     return std::make_unique<ChildContender>(*process, problem, setting.threads);
   };
-  peer.once = [=](const Problem& problem, const Setting& setting) {
+  peer.once = [=](const Problem& problem, const Setting& setting, Check) {
     Process fresh(command, environment);
     const Json answer = ask(fresh, words("memory", problem, setting.threads));
-    return Once{answer.at("seconds").get<double>(), answer.at("extra_bytes").get<std::int64_t>(),
-                answer.value("error_norm", 0.0)};
+    return Once{answer.at("seconds").get<double>(),
+                answer.at("extra_bytes").get<std::int64_t>()};
   };
   return peer;
 }

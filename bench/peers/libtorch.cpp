@@ -3,6 +3,7 @@
 // attn-bench-libtorch: attention as one writes it with libtorch, behind the line protocol of
 // peers/child.cpp. A program of its own; attn-bench starts it and asks.
 
+#include <dlfcn.h>
 #include <torch/torch.h>
 
 #include <algorithm>
@@ -33,6 +34,17 @@ using Tensors = std::vector<::torch::Tensor>;
   return ::torch::from_blob(buffer.data(), std::move(shape)).clone();
 }
 
+/// Of libtorch and of the BLAS behind it, which may have threads of its own.
+void set_threads(int threads) {
+  static int now = 0;
+  if (threads == now) return;
+  now = threads;
+  ::torch::set_num_threads(threads);
+  using Set = void (*)(int);
+  const auto set = reinterpret_cast<Set>(dlsym(RTLD_DEFAULT, "openblas_set_num_threads"));
+  if (set != nullptr) set(threads);
+}
+
 std::string number(double x) {
   char text[32];
   std::snprintf(text, sizeof(text), "%.9g", x);
@@ -50,12 +62,9 @@ class Task {
                  copy_of(data.v, {b, h, m, d})};
     } else {
       names_ = {"dq", "dk", "dv", "dwq", "dwk", "dw"};
-      inputs_ = {copy_of(data.q, {b, n, d}),
-                 copy_of(data.k, {b, m, d}),
-                 copy_of(data.v, {b, m, d}),
-                 copy_of(data.query_projection, {d, d}),
-                 copy_of(data.key_projection, {d, d}),
-                 copy_of(data.weight, {d})};
+      inputs_ = {copy_of(data.q, {b, n, d}),           copy_of(data.k, {b, m, d}),
+                 copy_of(data.v, {b, m, d}),           copy_of(data.query_projection, {d, d}),
+                 copy_of(data.key_projection, {d, d}), copy_of(data.weight, {d})};
     }
     if (p_.pass != Pass::forward) {
       grad_out_ = copy_of(data.grad_out, inputs_[0].sizes().vec());
@@ -86,7 +95,8 @@ class Task {
   std::vector<std::pair<std::string, ::torch::Tensor>> witness() const {
     std::vector<std::pair<std::string, ::torch::Tensor>> tensors;
     if (p_.pass != Pass::backward) tensors.emplace_back("out", part(out_));
-    for (std::size_t i = 0; i < grads_.size(); ++i) tensors.emplace_back(names_[i], part(grads_[i]));
+    for (std::size_t i = 0; i < grads_.size(); ++i)
+      tensors.emplace_back(names_[i], part(grads_[i]));
     return tensors;
   }
 
@@ -145,7 +155,7 @@ class Server {
     int threads = 0;
     words >> verb >> problem >> threads >> rest;
     if (threads < 1) throw std::invalid_argument("threads must be > 0");
-    if (threads != ::torch::get_num_threads()) ::torch::set_num_threads(threads);
+    set_threads(threads);
     if (verb == "memory") return memory(problem);
     if (problem != name_) {
       task_.reset();
@@ -183,9 +193,10 @@ class Server {
     Task task(parse_problem(problem));
     double seconds = 0;
     const std::int64_t peak = peak_beyond([&] { seconds = task.call(); });
-    const std::int64_t extra = peak < 0 ? -1 : std::max<std::int64_t>(0, peak - task.output_bytes());
-    return "{\"seconds\": " + number(seconds) +
-           ", \"extra_bytes\": " + std::to_string(extra) + "}";
+    const std::int64_t extra =
+        peak < 0 ? -1 : std::max<std::int64_t>(0, peak - task.output_bytes());
+    return "{\"seconds\": " + number(seconds) + ", \"extra_bytes\": " + std::to_string(extra) +
+           "}";
   }
 
   std::string name_;

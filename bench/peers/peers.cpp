@@ -14,14 +14,16 @@
 namespace attn::bench {
 namespace {
 
-std::filesystem::path own_path() { return std::filesystem::read_symlink("/proc/self/exe"); }
+std::filesystem::path own_path() {
+  return std::filesystem::read_symlink("/proc/self/exe");
+}
 
 void add_libtorch(std::vector<Peer>& peers) {
   const auto program = own_path().parent_path() / "attn-bench-libtorch";
   if (!std::filesystem::exists(program)) return;
   peers.push_back(child_peer("libtorch", "libtorch, eager", {program.string()}, {}));
-  // Eager attention asks for the same large blocks again and again; glibc gives each back to the
-  // kernel and takes it again, page by page. These settings keep them.
+  // Eager attention asks for the same large blocks again and again; glibc gives each back to
+  // the kernel and takes it again, page by page. These settings keep them.
   peers.push_back(child_peer(
       "libtorch-tuned", "libtorch, eager, an allocator that never gives memory back",
       {program.string()},
@@ -50,19 +52,28 @@ std::vector<Peer> peers(const std::vector<std::string>& extra) {
   return peers;
 }
 
-Once once_here(const Peer& peer, const Problem& problem, const Setting& setting) {
+Once once_here(const Peer& peer, const Problem& problem, const Setting& setting, Check check) {
   const Data data = make_data(problem);
   const auto contender = peer.enter(problem, data, setting);
   Once once;
   once.extra_bytes = peak_beyond([&] { once.seconds = contender->seconds(1); });
-  once.error = error(contender->witness(), oracle(problem, data));
+  if (check == Check::yes) once.error = error(contender->witness(), oracle(problem, data));
   return once;
 }
 
-Once once_in_child(const std::string& peer, const Problem& problem, const Setting& setting) {
-  Process process({own_path().string(), "--once", peer, "--problem", name(problem), "--threads",
-                   std::to_string(setting.threads), "--target", setting.set},
-                  {});
+Once once_in_child(const std::string& peer, const Problem& problem, const Setting& setting,
+                   Check check) {
+  std::vector<std::string> command{own_path().string(),
+                                   "--once",
+                                   peer,
+                                   "--problem",
+                                   name(problem),
+                                   "--threads",
+                                   std::to_string(setting.threads),
+                                   "--target",
+                                   setting.set};
+  if (check == Check::yes) command.emplace_back("--check");
+  Process process(command, {});
   const auto answer = nlohmann::json::parse(process.receive());
   if (answer.contains("error")) throw std::runtime_error(answer["error"].get<std::string>());
   return {answer.at("seconds").get<double>(), answer.at("extra_bytes").get<std::int64_t>(),

@@ -26,9 +26,10 @@ Peer child_peer(std::string name, std::string about, std::vector<std::string> co
 std::vector<Peer> peers(const std::vector<std::string>& extra);
 
 /// A local peer's first call in this process, which must be fresh.
-Once once_here(const Peer& peer, const Problem& problem, const Setting& setting);
+Once once_here(const Peer& peer, const Problem& problem, const Setting& setting, Check check);
 
 /// The same by starting this program again with --once.
-Once once_in_child(const std::string& peer, const Problem& problem, const Setting& setting);
+Once once_in_child(const std::string& peer, const Problem& problem, const Setting& setting,
+                   Check check);
 
 }  // namespace attn::bench

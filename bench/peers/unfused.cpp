@@ -17,7 +17,10 @@ namespace {
 class Unfused {
  public:
   Unfused(const Problem& problem, const Data& data, const Setting& setting)
-      : p_(problem), data_(data), kernels_(instruction_set(setting.set)), team_(setting.threads) {
+      : p_(problem),
+        data_(data),
+        kernels_(instruction_set(setting.set)),
+        team_(setting.threads) {
     out_ = Buffer(data.q.size());
     if (p_.pass == Pass::forward) return;
     dq_ = Buffer(data.q.size());
@@ -48,8 +51,8 @@ class Unfused {
   }
 
  private:
-  /// Memory that is neither input nor output, taken inside the first call so that it is counted.
-  /// The forward alone needs one score matrix a thread, the backward all of them.
+  /// Memory that is neither input nor output, taken inside the first call so that it is
+  /// counted. The forward alone needs one score matrix a thread, the backward all of them.
   void reserve() {
     if (weights_.size() > 0) return;
     const std::int64_t threads = team_.size();
@@ -128,8 +131,8 @@ Peer unfused_peer() {
     return std::make_unique<LocalContender>([work] { work->call(); },
                                             [work] { return work->witness(); });
   };
-  peer.once = [](const Problem& problem, const Setting& setting) {
-    return once_in_child("unfused", problem, setting);
+  peer.once = [](const Problem& problem, const Setting& setting, Check check) {
+    return once_in_child("unfused", problem, setting, check);
   };
   return peer;
 }

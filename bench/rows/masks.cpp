@@ -30,8 +30,7 @@ std::vector<Row> mask_rows(const Options& options) {
   }
   const std::string widest = add(Pass::forward, Keep::window, 2048, {});
   for (const std::int64_t window : {1024, 512, 256}) {
-    add(Pass::forward, Keep::window, window,
-        {{Measure::cost_beside_case, 0.2, 0.2, widest}});
+    add(Pass::forward, Keep::window, window, {{Measure::cost_beside_case, 0.2, 0.2, widest}});
   }
   return {row};
 }

@@ -23,8 +23,9 @@ std::vector<Row> server_rows(const Options& options) {
                            .claims = claims});
     }
   };
-  for (const Shape& shape : {Shape{Keep::all, 4, 1024, 64}, Shape{Keep::all, 1, 4096, 64},
-                             Shape{Keep::all, 1, 4096, 128}, Shape{Keep::causal, 1, 4096, 64}}) {
+  for (const Shape& shape :
+       {Shape{Keep::all, 4, 1024, 64}, Shape{Keep::all, 1, 4096, 64},
+        Shape{Keep::all, 1, 4096, 128}, Shape{Keep::causal, 1, 4096, 64}}) {
     for (const Pass pass : {Pass::forward, Pass::backward}) {
       add({.pass = pass,
            .keep = shape.keep,

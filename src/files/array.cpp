@@ -4,8 +4,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <optional>
+#include <span>
+#include <string>
 
+#include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 
 namespace attn::files {

@@ -3,8 +3,13 @@
 #include "attn/files/json.hpp"
 
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 

@@ -2,12 +2,22 @@
 
 #include "attn/files/npy.hpp"
 
-#include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
+#include "attn/files/array.hpp"
 #include "attn/files/atomic_write.hpp"
+#include "attn/files/bytes.hpp"
 #include "attn/files/printable.hpp"
 #include "attn/files/read_file.hpp"
 #include "files/npy_header.hpp"
@@ -61,8 +71,8 @@ Npy load(std::uint64_t size, const std::string& where, const ReadAt& read_at) {
   if (magic != kMagic)
     fail<FileError>(where, ": begins with ", in_quotes(magic), "; an .npy file with ",
                     in_quotes(kMagic));
-  const int major = prelude[6];
-  const int minor = prelude[7];
+  const int major = static_cast<unsigned char>(prelude[6]);
+  const int minor = static_cast<unsigned char>(prelude[7]);
   if (major < 1 || major > 3 || minor != 0)
     fail<FileError>(where, ": version ", major, ".", minor, "; accepted: 1.0, 2.0, 3.0");
 

@@ -5,9 +5,13 @@
 #include <array>
 #include <charconv>
 #include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
+#include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/files/array.hpp"
 #include "attn/files/printable.hpp"

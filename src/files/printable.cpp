@@ -2,7 +2,11 @@
 
 #include "attn/files/printable.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
 
 namespace attn::files {
 namespace {

@@ -4,15 +4,22 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
 #include <limits>
 #include <new>
+#include <span>
+#include <string>
 #include <system_error>
 
 #include "attn/core/error.hpp"
+#include "attn/files/bytes.hpp"
 #include "attn/files/printable.hpp"
 
 namespace attn::files {
@@ -70,12 +77,13 @@ void InputFile::read_at(std::uint64_t offset, std::span<std::byte> out) const {
 }
 
 Bytes allocate(std::uint64_t size, const std::string& where) {
+  constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::ptrdiff_t>::max());
   try {
-    if (size <= static_cast<std::uint64_t>(std::numeric_limits<std::ptrdiff_t>::max()))
-      return Bytes(static_cast<std::size_t>(size));
+    if (size > kMost) throw std::bad_alloc();
+    return Bytes(static_cast<std::size_t>(size));
   } catch (const std::bad_alloc&) {
+    fail<FileError>(where, ": ", size, " bytes do not fit into memory");
   }
-  fail<FileError>(where, ": ", size, " bytes do not fit into memory");
 }
 
 Bytes read_bytes(const std::filesystem::path& path, std::uint64_t max_bytes) {

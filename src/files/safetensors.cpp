@@ -3,15 +3,24 @@
 #include "attn/files/safetensors.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <span>
+#include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
+#include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
+#include "attn/files/array.hpp"
 #include "attn/files/atomic_write.hpp"
+#include "attn/files/bytes.hpp"
 #include "attn/files/printable.hpp"
 #include "attn/files/read_file.hpp"
 #include "files/safetensors_header.hpp"
@@ -110,9 +119,10 @@ Safetensors::Safetensors(std::string where, Metadata metadata, std::vector<Array
 }
 
 const ArrayView* Safetensors::find(std::string_view name) const {
-  const auto name_of_index = [&](std::size_t i) { return std::string_view(tensors_[i].name); };
-  const auto at = std::ranges::lower_bound(by_name_, name, {}, name_of_index);
-  return at != by_name_.end() && name_of_index(*at) == name ? &tensors_[*at] : nullptr;
+  const auto at = std::lower_bound(
+      by_name_.begin(), by_name_.end(), name,
+      [&](std::size_t i, std::string_view wanted) { return tensors_[i].name < wanted; });
+  return at != by_name_.end() && tensors_[*at].name == name ? &tensors_[*at] : nullptr;
 }
 
 const ArrayView& Safetensors::at(std::string_view name) const {

@@ -187,6 +187,28 @@ void check_stat(const char* where, const char* name, const View<S, 3>& stat,
            q.shape[1], ", ", q.shape[2], ']');
 }
 
+template <class T>
+void check_weight_grads(const char* where, const BackwardArgs<T>& args) {
+  if (args.packing.q != nullptr)
+    fail<Unsupported>(where, ": gradients of the weights are not built for packed sequences");
+  const auto& [all, columns, distances, offset] = args.d_weights;
+  const std::int64_t b = args.q.shape[0];
+  const std::int64_t h = args.q.shape[1];
+  const std::int64_t n = args.q.shape[2];
+  const std::int64_t m = args.k.shape[2];
+  const std::array<std::int64_t, 4> scores{b, h, n, m};
+  if (all.data != nullptr && all.shape != scores)
+    fail(where, ": d_weights.all has shape ", text(all.shape), "; expected ", text(scores));
+  const std::array<std::int64_t, 3> keys{b, h, m};
+  if (columns.data != nullptr && columns.shape != keys)
+    fail(where, ": d_weights.column_sums has shape ", text(columns.shape), "; expected ",
+         text(keys));
+  const std::array<std::int64_t, 4> rows{b, h, n, distances.shape[3]};
+  if (distances.data != nullptr && (distances.shape != rows || distances.shape[3] % 2 == 0))
+    fail(where, ": d_weights.distance_sums has shape ", text(distances.shape), "; expected [", b,
+         ", ", h, ", ", n, ", 2 m + 1]");
+}
+
 void check_grads(const char* where, const char* what, std::size_t stage,
                  const std::array<TableGrad, kMaxTables>& grads, const StageData& data,
                  bool wide) {
@@ -219,7 +241,6 @@ void validate(const ForwardArgs<T>& args, const Recipe& recipe) {
   if (args.out.shape != expected)
     fail(kWhere, ": out has shape ", text(args.out.shape), "; expected ", text(expected));
   if (args.stat.data != nullptr) check_stat<T>(kWhere, "stat", args.stat, args.q);
-  // The reference checks everything in double, so wide tables are accepted for any storage.
   check_stages(kWhere, recipe, problem_of(args.q, args.packing), args.k.shape[1],
                args.q.shape[3], kWide);
 }
@@ -247,15 +268,7 @@ void validate(const BackwardArgs<T>& args, const Recipe& recipe, const RecipeGra
   check_grad("dq", args.dq, "q", args.q);
   check_grad("dk", args.dk, "k", args.k);
   check_grad("dv", args.dv, "v", args.v);
-  if (args.d_weights.data != nullptr) {
-    const std::array<std::int64_t, 4> scores{args.q.shape[0], args.q.shape[1], args.q.shape[2],
-                                             args.k.shape[2]};
-    if (args.packing.q != nullptr)
-      fail(kWhere, ": gradients of the weights are not built for packed sequences");
-    if (args.d_weights.shape != scores)
-      fail(kWhere, ": d_weights has shape ", text(args.d_weights.shape), "; expected ",
-           text(scores));
-  }
+  if (args.d_weights.given()) check_weight_grads(kWhere, args);
   check_stages(kWhere, recipe, problem_of(args.q, args.packing), args.k.shape[1],
                args.q.shape[3], kWide);
   if (grads.scores.size() > recipe.scores.size() || grads.factors.size() > recipe.factors.size())

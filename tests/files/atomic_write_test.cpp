@@ -3,10 +3,13 @@
 #include "attn/files/atomic_write.hpp"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <csignal>
+#include <cstdint>
+#include <filesystem>
 #include <stdexcept>
 #include <string>
 

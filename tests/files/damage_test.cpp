@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <string>
@@ -15,6 +16,8 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
+#include "attn/files/array.hpp"
+#include "attn/files/bytes.hpp"
 #include "attn/files/json.hpp"
 #include "attn/files/npy.hpp"
 #include "attn/files/read_file.hpp"

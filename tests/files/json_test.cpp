@@ -5,17 +5,18 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "attn/core/error.hpp"
 #include "attn/files/atomic_write.hpp"
 #include "attn/files/printable.hpp"
-#include "attn/files/read_file.hpp"
 #include "files/support.hpp"
 
 namespace attn::files {

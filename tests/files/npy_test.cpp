@@ -6,11 +6,16 @@
 #include <rapidcheck/gtest.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
+#include "attn/files/array.hpp"
 #include "attn/files/atomic_write.hpp"
 #include "attn/files/printable.hpp"
 #include "attn/files/read_file.hpp"

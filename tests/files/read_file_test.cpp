@@ -6,11 +6,14 @@
 #include <sys/stat.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 
 #include "attn/core/error.hpp"
 #include "attn/files/atomic_write.hpp"
+#include "attn/files/bytes.hpp"
 #include "files/support.hpp"
 
 namespace attn::files {

@@ -11,10 +11,13 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
+#include "attn/files/array.hpp"
 #include "attn/files/atomic_write.hpp"
 #include "attn/files/printable.hpp"
 #include "attn/files/read_file.hpp"

@@ -31,7 +31,8 @@ foreach(project consumer kernel)
   must("${SCRATCH}/${project}/app")
 endforeach()
 
-set(ENV{PKG_CONFIG_PATH} "${prefix}/lib/pkgconfig")
+set(ENV{PKG_CONFIG_PATH} "${prefix}/${LIBDIR}/pkgconfig")
+set(ENV{LD_LIBRARY_PATH} "${prefix}/${LIBDIR}")
 must("${PKG_CONFIG}" --cflags --libs attn)
 separate_arguments(flags UNIX_COMMAND "${output}")
 must("${COMPILER}" -std=c++20 "${CMAKE_CURRENT_LIST_DIR}/consumer/main.cpp"

@@ -25,7 +25,8 @@ TEST(Sparsemax, GradientMatchesDifferences) {
 }
 
 TEST(Sparsemax, GivesExactZeros) {
-  const std::vector<double> w = test::weights_of(Sparsemax{}, {1.0, 0.5, -0.5, -INFINITY});
+  const std::vector<double> w =
+      test::weights_of(Sparsemax{}, std::vector<double>{1.0, 0.5, -0.5, -INFINITY});
   EXPECT_EQ(w, (std::vector<double>{0.75, 0.25, 0.0, 0.0}));
 }
 

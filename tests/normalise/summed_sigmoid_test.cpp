@@ -24,7 +24,7 @@ TEST(SummedSigmoid, GradientMatchesDifferences) {
 
 TEST(SummedSigmoid, SharesByTheSigmoids) {
   const std::vector<double> w =
-      test::weights_of(SummedSigmoid{}, {0.0, 5000.0, -INFINITY, 5000.0});
+      test::weights_of(SummedSigmoid{}, std::vector<double>{0.0, 5000.0, -INFINITY, 5000.0});
   EXPECT_EQ(w, (std::vector<double>{0.2, 0.4, 0.0, 0.4}));
 }
 

@@ -35,6 +35,12 @@ ATTN_FN T max(T a, T b) {
 }
 ATTN_FN int abs(int x) { return x < 0 ? -x : x; }
 
+/// e^(s - top) for s <= top, exactly 0 where s is -inf: the weight of a score under a maximum.
+template <std::floating_point T>
+ATTN_FN T exp_below(T s, T top) {
+  return s == -std::numeric_limits<T>::infinity() ? T(0) : std::exp(s - top);
+}
+
 /// a where the condition holds, else b. Never mixes them, so a NaN on the other side is lost.
 template <class T>
   requires std::is_arithmetic_v<T>

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "attn/core/macros.hpp"
+
 namespace attn {
 
 /// Element [i0, i1, ...] lives at data[i0 * strides[0] + i1 * strides[1] + ...]; strides count
@@ -27,7 +29,7 @@ struct View {
 
   /// The element at the given leading indices; missing trailing ones are zero.
   template <class... Index>
-  constexpr T* at(Index... index) const {
+  ATTN_FN constexpr T* at(Index... index) const {
     static_assert(sizeof...(Index) <= kRank);
     std::ptrdiff_t offset = 0;
     int axis = 0;

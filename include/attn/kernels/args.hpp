@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "attn/core/macros.hpp"
 #include "attn/core/table.hpp"
 #include "attn/core/view.hpp"
 #include "attn/kernels/recipe.hpp"
@@ -56,7 +57,35 @@ struct RecipeGrads {
   std::vector<std::array<TableGrad, kMaxTables>> factors;
 };
 
-/// The gradients of sum(out * d_out) + sum(stat * d_stat) + sum(weights * d_weights).
+/// Gradients that arrive at the weights, each optional; they cost one more pass over the tiles.
+/// Shapes are those of Inspection.
+template <class S>
+struct WeightGrads {
+  View<const S, 4> all{};            ///< [batch, heads, queries, keys]
+  View<const S, 3> column_sums{};    ///< [batch, heads, keys]
+  View<const S, 4> distance_sums{};  ///< [batch, heads, queries, 2 m + 1]
+  int distance_offset = 0;
+
+  ATTN_FN bool given() const {
+    return all.data != nullptr || column_sums.data != nullptr || distance_sums.data != nullptr;
+  }
+  /// What arrives at one weight.
+  ATTN_FN S at(int b, int h, int i, int j) const {
+    S sum{};
+    if (all.data != nullptr) sum += *all.at(b, h, i, j);
+    if (column_sums.data != nullptr) sum += *column_sums.at(b, h, j);
+    if (distance_sums.data != nullptr) {
+      const int reach = static_cast<int>(distance_sums.shape[3] / 2);
+      const int apart = j - (i + distance_offset);
+      const int entry = apart < -reach ? 0 : apart > reach ? 2 * reach : apart + reach;
+      sum += *distance_sums.at(b, h, i, entry);
+    }
+    return sum;
+  }
+};
+
+/// The gradients of sum(out * d_out) + sum(stat * d_stat) and what d_weights says of the
+/// weights.
 template <class T>
 struct BackwardArgs {
   View<const T, 4> q;
@@ -66,7 +95,7 @@ struct BackwardArgs {
   View<const StatOf<T>, 3> stat;    ///< as forward wrote it
   View<const T, 4> d_out;           ///< [batch, heads, queries, value channels]
   View<const StatOf<T>, 3> d_stat{};     ///< optional; log-sum-exp is differentiable
-  View<const StatOf<T>, 4> d_weights{};  ///< optional [batch, heads, queries, keys]
+  WeightGrads<StatOf<T>> d_weights{};
   View<T, 4> dq;                    ///< like q; a view without data is not wanted
   View<T, 4> dk;                    ///< like k
   View<T, 4> dv;                    ///< like v

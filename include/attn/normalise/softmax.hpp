@@ -16,8 +16,7 @@ struct Softmax {
 
   template <class V>
   ATTN_FN V weight(V s, V reference) const {
-    // A score of -inf is a masked score; before the first kept key -inf - -inf would be NaN.
-    return select(s > V(-kInfinity), exp(s - reference), V(0.0f));
+    return exp_below(s, reference);
   }
 
   /// What everything pooled before is multiplied by when the maximum rises.

@@ -12,6 +12,7 @@
 #include "attn/core/thread_pool.hpp"
 #include "kernels/cpu/backward_plan.hpp"
 #include "kernels/cpu/build_plan.hpp"
+#include "kernels/cpu/direct_work.hpp"
 #include "kernels/cpu/kernel_table.hpp"
 
 namespace attn::cpu {
@@ -37,6 +38,7 @@ std::vector<ForwardRun> forward_runs(const Plan& plan, int threads) {
       threads == 1 || units >= 8 * threads ? 1 : (4 * threads + units - 1) / std::max(1, units);
   std::vector<ForwardRun> runs;
   for (int b = 0; b < plan.sequences; ++b) {
+    if (takes_direct(plan, b)) continue;
     const int queries = plan.queries(b);
     const int tile = kTileRows * kRowTiles;
     const int tiles = (queries + tile - 1) / tile;
@@ -143,9 +145,16 @@ void forward(const ForwardArgs<T>& args, const Recipe& recipe, const Context& co
   const Plan& plan = holder.plan();
   const KernelTable& kernels = kernels_for(holder.target());
   const int threads = threads_of(context);
+  const DirectWork direct(plan);
   const std::vector<ForwardRun> runs = forward_runs(plan, threads);
-  ThreadPool::shared().parallel_for(static_cast<int>(runs.size()), threads, [&](int task) {
-    const ForwardRun& run = runs[static_cast<std::size_t>(task)];
+  const int tasks = direct.tasks() + static_cast<int>(runs.size());
+  ThreadPool::shared().parallel_for(tasks, threads, [&](int task) {
+    if (task < direct.tasks()) {
+      const std::size_t bytes = kernels.direct_bytes(plan, direct.batch_of(task));
+      direct.run(kernels, task, scratch_of(bytes));
+      return;
+    }
+    const ForwardRun& run = runs[static_cast<std::size_t>(task - direct.tasks())];
     kernels.forward(plan, run, scratch_of(kernels.forward_bytes(plan, run)));
   });
 }

@@ -20,6 +20,13 @@ ATTN_FN int gradient_depth(const Plan& plan) {
   return depth_of(plan) + (plan.similarity == Similarity::distance ? 1 : 0);
 }
 
+/// A row stride for `channels` floats that is an odd number of cache lines.
+ATTN_FN constexpr std::int64_t odd_lines(int channels) {
+  constexpr int kLine = 16;
+  const int lines = (channels + kLine - 1) / kLine;
+  return (lines | 1) * kLine;
+}
+
 /// Where a table's gradient is gathered during one task, before it is handed over.
 struct LocalTable {
   const TableGrad* to = nullptr;
@@ -54,16 +61,16 @@ struct BackwardScratch {
   TableGrad local_factors[16][kMaxTables];
   int locals = 0;
 
-  static constexpr std::int64_t kTile = std::int64_t{kBackwardRows} * kBackwardCols;
+  static constexpr std::int64_t kTile = std::int64_t{kBackwardRows} * kBackwardStride;
 
   BackwardScratch(const BackwardPlan& bp, Scratch& scratch) {
     const Plan& plan = bp.base;
     const int depth = depth_of(plan);
     q_stride = ForwardScratch::row_stride(plan);
-    v_stride = round_up(plan.value_channels, kLanes);
-    g_stride = round_up(gradient_depth(plan) > 2 ? gradient_depth(plan) : 2, kLanes);
-    if (g_stride < round_up(plan.channels, kLanes)) g_stride = round_up(plan.channels, kLanes);
-    rows = scratch.take<float>(kBackwardCols * q_stride);
+    v_stride = odd_lines(plan.value_channels);
+    const int widest = gradient_depth(plan) > plan.channels ? gradient_depth(plan) : plan.channels;
+    g_stride = odd_lines(widest > 2 ? widest : 2);
+    rows = scratch.take<float>(kBackwardCols * (q_stride > v_stride ? q_stride : v_stride));
     key_panels = scratch.take<float>(round_up(kBackwardCols, kPanel) * depth);
     keys = scratch.take<float>(kBackwardCols * g_stride);
     value_panels = scratch.take<float>(round_up(kBackwardCols, kPanel) * plan.value_channels);
@@ -177,31 +184,27 @@ ATTN_FN void make_tile(const BackwardPlan& bp, const TilePlace& at, bool masked,
   const int depth = depth_of(plan);
   score_block(plan, kv_head, at.rows, at.cols, scratch.q, scratch.g_stride,
               scratch.key_panels + static_cast<std::int64_t>(column) * depth, scratch.s,
-              kBackwardCols);
+              kBackwardStride);
   for (int m = 0; m < plan.score_count; ++m) {
     float* input = scratch.inputs + m * BackwardScratch::kTile;
     for (int r = 0; r < at.rows; ++r)
       for (int c = 0; c < round_up(at.cols, kLanes); c += kLanes)
-        Lane::load(scratch.s + r * kBackwardCols + c).store(input + r * kBackwardCols + c);
+        Lane::load(scratch.s + r * kBackwardStride + c).store(input + r * kBackwardStride + c);
     plan.scores[m].ops->forward(plan.scores[m].functor, plan.scores[m].tables, at, scratch.s,
-                                kBackwardCols);
+                                kBackwardStride);
   }
-  if (masked) apply_mask(plan, at, scratch.s, kBackwardCols, scratch.bits);
-  fill_tail(at.rows, at.cols, scratch.s, kBackwardCols, -kInfinity);
+  if (masked) apply_mask(plan, at, scratch.s, kBackwardStride, scratch.bits);
+  fill_tail(at.rows, at.cols, scratch.s, kBackwardStride, -kInfinity);
   multiply_packed<false>(
       at.rows, round_up(at.cols, kLanes), plan.value_channels,
       {scratch.d_out, scratch.v_stride, 1},
       scratch.value_panels + static_cast<std::int64_t>(column) * plan.value_channels,
-      scratch.grad, kBackwardCols);
-  if (bp.d_weights != nullptr) {
-    const std::int64_t* strides = bp.d_weights_strides;
-    for (int r = 0; r < at.rows; ++r) {
-      const float* from = bp.d_weights + at.batch * strides[0] + at.head * strides[1] +
-                          (at.q + r) * strides[2] + at.k * strides[3];
+      scratch.grad, kBackwardStride);
+  if (bp.d_weights != nullptr)
+    for (int r = 0; r < at.rows; ++r)
       for (int c = 0; c < at.cols; ++c)
-        scratch.grad[r * kBackwardCols + c] += from[c * strides[3]];
-    }
-  }
+        scratch.grad[r * kBackwardStride + c] +=
+            bp.d_weights->at(at.batch, at.head, at.q + r, at.k + c);
 }
 
 /// Runs the gradient back through the weight modifiers; the pooled weights stay in the last of
@@ -216,21 +219,21 @@ ATTN_FN float* factors_backward(const BackwardPlan& bp, const TilePlace& at,
   const auto copy = [&](const float* from, float* to) ATTN_LAMBDA {
     for (int r = 0; r < at.rows; ++r)
       for (int c = 0; c < cols; c += kLanes)
-        Lane::load(from + r * kBackwardCols + c).store(to + r * kBackwardCols + c);
+        Lane::load(from + r * kBackwardStride + c).store(to + r * kBackwardStride + c);
   };
   copy(scratch.s, first);
-  n.ops->weights(n.functor, at, first, kBackwardCols, scratch.stat);
+  n.ops->weights(n.functor, at, first, kBackwardStride, scratch.stat);
   for (int f = 0; f < plan.factor_count; ++f) {
     float* next = first + (f + 1) * BackwardScratch::kTile;
     copy(first + f * BackwardScratch::kTile, next);
     plan.factors[f].ops->forward(plan.factors[f].functor, plan.factors[f].tables, at, next,
-                                 kBackwardCols);
+                                 kBackwardStride);
   }
   float* pooled = first + plan.factor_count * BackwardScratch::kTile;
   // A masked place keeps weight zero and gradient zero whatever a modifier makes of it.
   for (int r = 0; r < at.rows; ++r)
     for (int c = 0; c < cols; c += kLanes) {
-      const std::int64_t place = r * kBackwardCols + c;
+      const std::int64_t place = r * kBackwardStride + c;
       const LaneMask off = Lane::load(scratch.s + place) == Lane(-kInfinity);
       select(off, Lane(0.0f), Lane::load(pooled + place)).store(pooled + place);
       select(off, Lane(0.0f), Lane::load(scratch.grad + place)).store(scratch.grad + place);
@@ -240,7 +243,7 @@ ATTN_FN float* factors_backward(const BackwardPlan& bp, const TilePlace& at,
                                   with_tables ? scratch.local_factors[f] : nullptr,
                                   plan.factors[f].slots, at,
                                   first + f * BackwardScratch::kTile, scratch.grad,
-                                  kBackwardCols);
+                                  kBackwardStride);
   return pooled;
 }
 
@@ -318,29 +321,29 @@ ATTN_FN void add_queries(const BackwardPlan& bp, const BackwardTask& task, int h
     waited = true;
   }
   const float* pooled = factors_backward(bp, at, scratch, true);
-  n.ops->backward(n.functor, at, scratch.s, scratch.grad, kBackwardCols, scratch.stat,
+  n.ops->backward(n.functor, at, scratch.s, scratch.grad, kBackwardStride, scratch.stat,
                   scratch.delta);
   for (int m = plan.score_count; m-- > 0;)
     plan.scores[m].ops->backward(plan.scores[m].functor, plan.scores[m].tables,
                                  scratch.local_scores[m], plan.scores[m].slots, at,
                                  scratch.inputs + m * BackwardScratch::kTile, scratch.grad,
-                                 kBackwardCols);
+                                 kBackwardStride);
   // dV += W^T dO
-  multiply<true>(at.cols, static_cast<int>(scratch.v_stride), at.rows,
-                 {pooled, 1, kBackwardCols}, {scratch.d_out, scratch.v_stride},
+  multiply<true>(at.cols, round_up(plan.value_channels, kLanes), at.rows,
+                 {pooled, 1, kBackwardStride}, {scratch.d_out, scratch.v_stride},
                  scratch.dv + column * scratch.v_stride, scratch.v_stride);
   const int channels = round_up(gradient_depth(plan), kLanes);
   const std::int64_t stride = scratch.g_stride;
   if (plan.similarity == Similarity::additive) {
     additive_backward(at.rows, cols, plan.channels, scratch.q, stride,
                       scratch.key_panels + static_cast<std::int64_t>(column) * plan.channels,
-                      weights_of(plan, task.kv_head), scratch.grad, kBackwardCols, scratch.dq,
+                      weights_of(plan, task.kv_head), scratch.grad, kBackwardStride, scratch.dq,
                       stride, scratch.dk + column * stride, stride, at.cols, scratch.d_weights);
   } else if (channels > 0) {
     // dK += dS^T Q, dQ = dS K
-    multiply<true>(at.cols, channels, at.rows, {scratch.grad, 1, kBackwardCols},
+    multiply<true>(at.cols, channels, at.rows, {scratch.grad, 1, kBackwardStride},
                    {scratch.q, stride}, scratch.dk + column * stride, stride);
-    const Left left{scratch.grad, kBackwardCols, 1};
+    const Left left{scratch.grad, kBackwardStride, 1};
     const Right right{scratch.keys + column * stride, stride};
     if (scratch.keys_finite) {
       multiply<false>(at.rows, channels, at.cols, left, right, scratch.dq, stride);
@@ -454,7 +457,7 @@ inline void backward_deltas(const BackwardPlan& bp, int batch, int head, std::by
         make_tile(bp, at, kept.masked, kept.begin, scratch);
         factors_backward(bp, at, scratch, false);
         plan.normaliser.ops->couple(plan.normaliser.functor, at, scratch.s, scratch.grad,
-                                    kBackwardCols, scratch.stat, delta + q, denominator + q);
+                                    kBackwardStride, scratch.stat, delta + q, denominator + q);
       }
     }
   }

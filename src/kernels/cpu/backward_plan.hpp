@@ -24,8 +24,7 @@ struct BackwardPlan {
   Plan base;
   RawView d_out, dq, dk, dv;
   StatView d_stat;
-  const float* d_weights = nullptr;  ///< [batch, heads, queries, keys]
-  std::int64_t d_weights_strides[4] = {};
+  const WeightGrads<float>* d_weights = nullptr;  ///< null if none is given
 
   StageGrads scores[16];
   StageGrads factors[16];

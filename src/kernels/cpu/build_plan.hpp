@@ -50,9 +50,7 @@ class PlanHolder {
     bp.dk = RawView::of(args.dk);
     bp.dv = RawView::of(args.dv);
     bp.d_stat = StatView::of(args.d_stat);
-    bp.d_weights = args.d_weights.data;
-    for (std::size_t axis = 0; axis < 4; ++axis)
-      bp.d_weights_strides[axis] = args.d_weights.strides[axis];
+    if (args.d_weights.given()) bp.d_weights = &args.d_weights;
     set_grads(grads, bp);
     return bp;
   }

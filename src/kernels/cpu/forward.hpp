@@ -222,21 +222,47 @@ ATTN_FN void push_block(const Plan& plan, int kv_head, const ForwardScratch& scr
   n.ops->finish(n.functor, n.tables, at, rows.reference, rows.mass, scale, stat);
 }
 
-/// One tile of queries with all keys at once, for normalisers and weight modifiers that must
-/// know a row before they can weigh it.
-[[gnu::noinline]] inline void whole_rows(const Plan& plan, int kv_head,
-                                         const ForwardScratch& scratch, TilePlace at,
-                                         RunningRows& rows, float* scale, float* stat) {
+/// The weights of a tile of queries for all keys, in scratch.s.
+[[gnu::noinline]] inline void whole_weights(const Plan& plan, int kv_head,
+                                            const ForwardScratch& scratch, TilePlace at,
+                                            RunningRows& rows, float* scale, float* stat) {
   whole_scores(plan, kv_head, scratch, at, rows.q);
   whole_stat(plan, scratch, at, rows, scale, stat);
   const FlatNormaliser& n = plan.normaliser;
   at.cols = scratch.packed.count;
   at.k = 0;
   fill_tail(at.rows, at.cols, scratch.s, scratch.s_stride, -kInfinity);
-  n.ops->weights(n.functor, at, scratch.s, scratch.s_stride, stat);
-  for (int f = 0; f < plan.factor_count; ++f)
-    plan.factors[f].ops->forward(plan.factors[f].functor, plan.factors[f].tables, at, scratch.s,
-                                 scratch.s_stride);
+  if (plan.factor_count == 0) {
+    n.ops->weights(n.functor, at, scratch.s, scratch.s_stride, stat);
+    return;
+  }
+  // Block by block, so that masked places can be told from weights that happen to be zero.
+  float* scores = scratch.s + kTileRows * scratch.s_stride;
+  for (int k = 0; k < scratch.packed.count; k += kTileCols) {
+    at.k = k;
+    at.cols = scratch.packed.count - k < kTileCols ? scratch.packed.count - k : kTileCols;
+    float* w = scratch.s + k;
+    const int cols = round_up(at.cols, kLanes);
+    for (int r = 0; r < at.rows; ++r)
+      for (int c = 0; c < cols; c += kLanes)
+        Lane::load(w + r * scratch.s_stride + c).store(scores + r * kTileCols + c);
+    n.ops->weights(n.functor, at, w, scratch.s_stride, stat);
+    apply_factors(plan, at, w, scratch.s_stride);
+    for (int r = 0; r < at.rows; ++r)
+      for (int c = 0; c < cols; c += kLanes) {
+        float* place = w + r * scratch.s_stride + c;
+        const LaneMask off = Lane::load(scores + r * kTileCols + c) == Lane(-kInfinity);
+        select(off, Lane(0.0f), Lane::load(place)).store(place);
+      }
+  }
+}
+
+/// One tile of queries with all keys at once, for normalisers and weight modifiers that must
+/// know a row before they can weigh it.
+[[gnu::noinline]] inline void whole_rows(const Plan& plan, int kv_head,
+                                         const ForwardScratch& scratch, const TilePlace& at,
+                                         RunningRows& rows, float* scale, float* stat) {
+  whole_weights(plan, kv_head, scratch, at, rows, scale, stat);
   for (int k = 0; k < scratch.packed.count; k += kTileCols) {
     const int cols =
         scratch.packed.count - k < kTileCols ? scratch.packed.count - k : kTileCols;

@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstddef>
+#include <cstdint>
 
 #include "attn/kernels/target.hpp"
 #include "kernels/cpu/plan.hpp"
@@ -19,8 +20,17 @@ struct ForwardRun {
   int q_end = 0;
 };
 
+/// Receives tiles of whole rows: scores after `modifiers` stages, or weights if that is -1.
+struct RowVisitor {
+  int modifiers = -1;
+  bool masked = true;
+  void* context = nullptr;
+  void (*visit)(void* context, const TilePlace& at, const float* rows, std::int64_t stride);
+};
+
 struct BackwardPlan;
 struct BackwardTask;
+struct DirectPiece;
 
 struct KernelTable {
   std::size_t (*forward_bytes)(const Plan& plan, const ForwardRun& run);
@@ -30,6 +40,14 @@ struct KernelTable {
   void (*backward)(const BackwardPlan& plan, const BackwardTask& task, std::byte* scratch);
   void (*backward_queries)(const BackwardPlan& plan, int batch, int head, std::byte* scratch,
                            float* d_weights);
+  /// The plan must not stream, so that whole rows have room.
+  void (*inspect)(const Plan& plan, const ForwardRun& run, const RowVisitor& visitor,
+                  std::byte* scratch);
+  std::size_t (*direct_bytes)(const Plan& plan, int batch);
+  /// `state` null: the piece is the only one, and its result is written.
+  void (*direct)(const Plan& plan, const DirectPiece& piece, float* state, std::byte* scratch);
+  void (*direct_merge)(const Plan& plan, const DirectPiece& last, float* states, int count,
+                       std::byte* scratch);
 };
 
 /// The table of a target that available() accepts.

@@ -373,8 +373,7 @@ void backward(const BackwardArgs<T>& args, const Recipe& recipe, const RecipeGra
               dw[j] += d_out[c] * values[j][c];
               dv.at(static_cast<int>(j))[c] += weights.w[j] * d_out[c];
             }
-            if (args.d_weights.data != nullptr)
-              dw[j] += static_cast<double>(*args.d_weights.at(b, h, i, j));
+            dw[j] += static_cast<double>(args.d_weights.at(b, h, i, static_cast<int>(j)));
           }
           const double d_stat =
               args.d_stat.data == nullptr

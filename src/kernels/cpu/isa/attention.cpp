@@ -1,12 +1,15 @@
 #include "kernels/cpu/backward.hpp"
+#include "kernels/cpu/direct.hpp"
 #include "kernels/cpu/forward.hpp"
+#include "kernels/cpu/inspect_rows.hpp"
 #include "kernels/cpu/kernel_table.hpp"
 
 namespace attn::cpu::inline ATTN_TARGET {
 
 const KernelTable& kernel_table() {
   static constexpr KernelTable kTable{&forward_bytes,   &forward,  &backward_bytes,
-                                      &backward_deltas, &backward, &backward_queries};
+                                      &backward_deltas, &backward, &backward_queries,
+                                      &inspect,         &direct_bytes, &direct, &direct_merge};
   return kTable;
 }
 

@@ -24,6 +24,7 @@
 #include "attn/score/bias.hpp"
 #include "attn/score/gaussian.hpp"
 #include "attn/score/prior.hpp"
+#include "attn/score/program.hpp"
 #include "attn/score/relative_table.hpp"
 #include "attn/score/scale.hpp"
 #include "attn/score/soft_cap.hpp"
@@ -41,6 +42,7 @@ template struct ScoreKernels<score::Gaussian, kTarget>;
 template struct ScoreKernels<score::LearnedGaussian, kTarget>;
 template struct ScoreKernels<score::Bias, kTarget>;
 template struct ScoreKernels<score::Prior, kTarget>;
+template struct ScoreKernels<score::Program, kTarget>;
 
 template struct MaskKernels<mask::None, kTarget>;
 template struct MaskKernels<mask::Causal, kTarget>;
@@ -65,5 +67,6 @@ template struct NormaliserKernels<normalise::Sparsemax, kTarget>;
 template struct WeightKernels<normalise::Dropout, kTarget>;
 template struct WeightKernels<normalise::LocalGaussian, kTarget>;
 template struct WeightKernels<normalise::ScaleWeight, kTarget>;
+template struct WeightKernels<score::Program, kTarget>;
 
 }  // namespace attn::cpu

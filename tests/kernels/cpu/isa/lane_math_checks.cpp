@@ -100,7 +100,7 @@ void check_exponentials(LaneReport& report) {
   sweep(exp_nonpositive_of, ::exp, -0.0f, -20.0f, 0.0, worst);
   report.add("exp_nonpositive: relative error down to -20", worst.error, 1.5e-7, worst.where);
   sweep(exp_nonpositive_of, ::exp, -20.0f, -87.33f, 0.0, worst);
-  report.add("exp_nonpositive: relative error", worst.error, 3.2e-7, worst.where);
+  report.add("exp_nonpositive: relative error", worst.error, 3.3e-7, worst.where);
   worst = {};
   sweep(exp_nonpositive_of, ::exp, -87.33f, -kInfinity, kSmallestNormal, worst);
   report.add("exp_nonpositive: below the normal numbers", worst.error, 1.0, worst.where);
@@ -110,7 +110,7 @@ void check_exponentials(LaneReport& report) {
   worst = {};
   sweep(exp_of, ::exp, -0.0f, -86.98f, 0.0, worst);
   sweep(exp_of, ::exp, 0.0f, 88.72f, 0.0, worst);
-  report.add("exp: relative error", worst.error, 1.5e-7, worst.where);
+  report.add("exp: relative error", worst.error, 2.0e-7, worst.where);
   worst = {};
   sweep(exp_of, ::exp, -86.98f, -kInfinity, 1.7e-38, worst);
   report.add("exp: below the normal numbers", worst.error, 1.0, worst.where);
@@ -121,6 +121,8 @@ void check_exponentials(LaneReport& report) {
 
   report.none("exp_nonpositive(0) is 1", one(exp_nonpositive_of, 0.0f) != 1.0f);
   report.none("exp_nonpositive(-0) is 1", one(exp_nonpositive_of, -0.0f) != 1.0f);
+  report.none("exp_below(-inf, top) is 0", first(exp_below(Lane(-kInfinity), 3.0f)) != 0.0f);
+  report.none("exp_below(top, top) is 1", first(exp_below(Lane(3.0f), 3.0f)) != 1.0f);
   report.none("exp(0) is 1", one(exp_of, 0.0f) != 1.0f);
   report.none("exp2(0) is 1", one(exp2_of, 0.0f) != 1.0f);
   for (const float x : {-kInfinity, -3.0e38f, -1000.0f, -88.1f, -87.7f}) {
@@ -157,7 +159,7 @@ void check_others(LaneReport& report) {
   worst = {};
   sweep(reciprocal_of, reciprocal_truth, kSmallestNormal, 0x1p125f, 0.0, worst);
   sweep(reciprocal_of, reciprocal_truth, -kSmallestNormal, -0x1p125f, 0.0, worst);
-  report.add("reciprocal: relative error", worst.error, 2.2e-7, worst.where);
+  report.add("reciprocal: relative error", worst.error, 2.5e-7, worst.where);
 
   report.none("tanh(inf) is 1", one(tanh_of, kInfinity) != 1.0f);
   report.none("tanh(-inf) is -1", one(tanh_of, -kInfinity) != -1.0f);

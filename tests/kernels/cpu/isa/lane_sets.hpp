@@ -70,6 +70,7 @@ class LaneSetTest : public testing::TestWithParam<LaneSet> {
     LaneReport report;
     check(report);
     ASSERT_GT(report.count, 0);
+    ASSERT_LT(report.count, LaneReport::kRoom);
     for (int i = 0; i < report.count; ++i) {
       const LaneClaim& claim = report.claims[i];
       EXPECT_LE(claim.measured, claim.allowed) << claim.law << ", at " << claim.where;

@@ -1,0 +1,40 @@
+/// Rotary position embedding: pairs of channels are turned by an angle of their position, so
+/// that dot products see distances. Su et al., 2021, arXiv:2104.09864.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstdint>
+
+#include "attn/core/view.hpp"
+
+namespace attn {
+
+/// Which channels make a pair.
+enum class RotaryPairs {
+  halves,       ///< c and c + pairs
+  interleaved,  ///< 2c and 2c + 1
+};
+
+/// out = (x_a cos - x_b sin, x_a sin + x_b cos) for each pair (a, b) of the first 2 * pairs
+/// channels; the others are copied.
+template <class T>
+struct RotaryArgs {
+  View<const T, 4> x;    ///< [batch, heads, positions, channels]
+  View<const T, 3> cos;  ///< [batch, positions, pairs], or [1, rows, pairs] beside `rows`
+  View<const T, 3> sin;  ///< like cos
+  View<const std::int64_t, 2> rows{};  ///< [batch, positions], optional: rows of cos and sin
+  View<T, 4> out;        ///< like x; may be x itself
+  RotaryPairs pairs = RotaryPairs::halves;
+};
+
+/// Throws InvalidArgument unless sizes agree and every row exists.
+template <class T>
+void validate(const RotaryArgs<T>& args);
+
+/// For T = double, float, BFloat16 or Float16; 16-bit types are turned in fp32.
+template <class T>
+void rotate(const RotaryArgs<T>& args);
+
+}  // namespace attn

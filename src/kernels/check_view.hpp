@@ -1,0 +1,54 @@
+/// What the checks of the smaller kernels share.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "attn/core/error.hpp"
+#include "attn/core/view.hpp"
+
+namespace attn {
+
+/// "[2, 3]".
+template <std::size_t kRank>
+std::string extents_text(const std::array<std::int64_t, kRank>& shape) {
+  std::string text = "[";
+  for (std::size_t axis = 0; axis < kRank; ++axis)
+    text += (axis == 0 ? "" : ", ") + std::to_string(shape[axis]);
+  return text + "]";
+}
+
+/// Extents are not negative, their product fits, and there are data where there are elements.
+template <class T, int kRank>
+void check_extents(const char* where, const char* name, const View<T, kRank>& view) {
+  constexpr std::int64_t kMaxExtent = std::int64_t{1} << 30;
+  std::int64_t size = 1;
+  for (const std::int64_t extent : view.shape) {
+    if (extent < 0 || extent > kMaxExtent)
+      fail(where, ": ", name, " has shape ", extents_text(view.shape),
+           "; extents must lie in 0..", kMaxExtent);
+    if (extent != 0 && size > std::numeric_limits<std::int64_t>::max() / 16 / extent)
+      fail(where, ": ", name, " has shape ", extents_text(view.shape),
+           ", more elements than memory can hold");
+    if (extent != 0) size *= extent;
+  }
+  if (view.size() > 0 && view.data == nullptr)
+    fail(where, ": ", name, " has shape ", extents_text(view.shape), " but no data");
+}
+
+template <std::size_t kRank>
+void check_shape(const char* where, const char* name,
+                 const std::array<std::int64_t, kRank>& shape,
+                 const std::array<std::int64_t, kRank>& expected) {
+  if (shape != expected)
+    fail(where, ": ", name, " has shape ", extents_text(shape), "; expected ",
+         extents_text(expected));
+}
+
+}  // namespace attn

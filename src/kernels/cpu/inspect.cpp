@@ -1,0 +1,208 @@
+#include "attn/kernels/cpu/inspect.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "attn/core/arena.hpp"
+#include "attn/core/error.hpp"
+#include "attn/core/thread_pool.hpp"
+#include "kernels/cpu/build_plan.hpp"
+#include "kernels/cpu/kernel_table.hpp"
+
+namespace attn::cpu {
+namespace {
+
+/// Takes one row of weights apart.
+class RowReader {
+ public:
+  explicit RowReader(const Inspection& wanted) : wanted_(wanted) {}
+
+  void read(const TilePlace& at, int row, const float* w) {
+    const int q = at.q + row;
+    if (wanted_.all.data != nullptr)
+      for (int j = 0; j < at.cols; ++j) *wanted_.all.at(at.batch, at.head, q, j) = w[j];
+    if (wanted_.chosen.data != nullptr) read_chosen(at, q, w);
+    if (wanted_.column_sums.data != nullptr)
+      for (int j = 0; j < at.cols; ++j) *wanted_.column_sums.at(at.batch, at.head, j) += w[j];
+    if (wanted_.distance_sums.data != nullptr) read_distances(at, q, w);
+    if (wanted_.arg_max.data != nullptr) {
+      int best = -1;
+      for (int j = 0; j < at.cols; ++j)
+        if (w[j] > 0.0f && (best < 0 || w[j] > w[best])) best = j;
+      *wanted_.arg_max.at(at.batch, at.head, q) = best;
+    }
+    if (wanted_.top_keys.data != nullptr || wanted_.top_weights.data != nullptr)
+      read_top(at, q, w);
+  }
+
+ private:
+  void read_chosen(const TilePlace& at, int q, const float* w) const {
+    for (std::size_t h = 0; h < wanted_.chosen_heads.size(); ++h)
+      for (std::size_t i = 0; i < wanted_.chosen_queries.size(); ++i)
+        if (wanted_.chosen_heads[h] == at.head && wanted_.chosen_queries[i] == q)
+          for (int j = 0; j < at.cols; ++j) *wanted_.chosen.at(at.batch, h, i, j) = w[j];
+  }
+
+  void read_distances(const TilePlace& at, int q, const float* w) const {
+    const int reach = static_cast<int>(wanted_.distance_sums.shape[3] / 2);
+    for (int j = 0; j < at.cols; ++j) {
+      const int apart = std::clamp(j - (q + wanted_.distance_offset), -reach, reach);
+      *wanted_.distance_sums.at(at.batch, at.head, q, apart + reach) += w[j];
+    }
+  }
+
+  void read_top(const TilePlace& at, int q, const float* w) {
+    const bool keys = wanted_.top_keys.data != nullptr;
+    const auto count = static_cast<std::size_t>(keys ? wanted_.top_keys.shape[3]
+                                                     : wanted_.top_weights.shape[3]);
+    order_.clear();
+    for (int j = 0; j < at.cols; ++j)
+      if (w[j] > 0.0f) order_.push_back(j);
+    const std::size_t found = std::min(count, order_.size());
+    std::partial_sort(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(found),
+                      order_.end(),
+                      [&](int a, int b) { return w[a] > w[b] || (w[a] == w[b] && a < b); });
+    for (std::size_t i = 0; i < count; ++i) {
+      if (keys) *wanted_.top_keys.at(at.batch, at.head, q, i) = i < found ? order_[i] : -1;
+      if (wanted_.top_weights.data != nullptr)
+        *wanted_.top_weights.at(at.batch, at.head, q, i) = i < found ? w[order_[i]] : 0.0f;
+    }
+  }
+
+  const Inspection& wanted_;
+  std::vector<int> order_;
+};
+
+template <class View>
+void clear(const View& view) {
+  if (view.data == nullptr) return;
+  if constexpr (requires { view.shape[3]; } && std::tuple_size_v<decltype(view.shape)> == 4) {
+    for (std::int64_t b = 0; b < view.shape[0]; ++b)
+      for (std::int64_t h = 0; h < view.shape[1]; ++h)
+        for (std::int64_t i = 0; i < view.shape[2]; ++i)
+          for (std::int64_t c = 0; c < view.shape[3]; ++c) *view.at(b, h, i, c) = 0;
+  } else {
+    for (std::int64_t b = 0; b < view.shape[0]; ++b)
+      for (std::int64_t h = 0; h < view.shape[1]; ++h)
+        for (std::int64_t i = 0; i < view.shape[2]; ++i) *view.at(b, h, i) = 0;
+  }
+}
+
+template <class View, class... Extents>
+void check_shape(const char* name, const View& view, Extents... extents) {
+  if (view.data == nullptr) return;
+  const std::array<std::int64_t, sizeof...(Extents)> expected{
+      static_cast<std::int64_t>(extents)...};
+  for (std::size_t axis = 0; axis < expected.size(); ++axis)
+    if (expected[axis] >= 0 && view.shape[axis] != expected[axis])
+      fail("attn::cpu::inspect: ", name, " has extent ", view.shape[axis], " on axis ", axis,
+           "; expected ", expected[axis]);
+}
+
+template <class T>
+void validate_inspection(const ForwardArgs<T>& args, const Inspection& wanted) {
+  if (args.packing.q != nullptr || args.paging.table != nullptr)
+    fail<Unsupported>("attn::cpu::inspect: packed and paged sequences are not built; inspect "
+                      "one sequence at a time");
+  const std::int64_t b = args.q.shape[0];
+  const std::int64_t h = args.q.shape[1];
+  const std::int64_t n = args.q.shape[2];
+  const std::int64_t m = args.k.shape[2];
+  constexpr std::int64_t kAny = -1;
+  check_shape("all", wanted.all, b, h, n, m);
+  check_shape("chosen", wanted.chosen, b, wanted.chosen_heads.size(),
+              wanted.chosen_queries.size(), m);
+  for (const int head : wanted.chosen_heads)
+    if (head < 0 || head >= h)
+      fail("attn::cpu::inspect: head ", head, " was chosen; there are heads 0..", h - 1);
+  for (const int query : wanted.chosen_queries)
+    if (query < 0 || query >= n)
+      fail("attn::cpu::inspect: query ", query, " was chosen; there are queries 0..", n - 1);
+  check_shape("top_keys", wanted.top_keys, b, h, n, kAny);
+  check_shape("top_weights", wanted.top_weights, b, h, n,
+              wanted.top_keys.data == nullptr ? kAny : wanted.top_keys.shape[3]);
+  check_shape("column_sums", wanted.column_sums, b, h, m);
+  check_shape("distance_sums", wanted.distance_sums, b, h, n, kAny);
+  if (wanted.distance_sums.data != nullptr && wanted.distance_sums.shape[3] % 2 == 0)
+    fail("attn::cpu::inspect: distance_sums has ", wanted.distance_sums.shape[3],
+         " entries; expected an odd number, 2 m + 1");
+  check_shape("arg_max", wanted.arg_max, b, h, n);
+}
+
+/// A plan whose rows are kept whole, and the tasks over its kv heads.
+template <class T, class Visit>
+void visit_rows(const ForwardArgs<T>& given, const Recipe& recipe, const Context& context,
+                int modifiers, bool masked, const Visit& visit) {
+  // Forward's outputs play no part; give them a shape that agrees.
+  ForwardArgs<T> args = given;
+  T nothing{};
+  args.out = {&nothing, {args.q.shape[0], args.q.shape[1], args.q.shape[2], args.v.shape[3]}, {}};
+  args.stat = {};
+  validate(args, recipe);
+  const PlanHolder holder(args, recipe, target_of(context));
+  Plan plan = holder.plan();
+  plan.streams = false;
+  const KernelTable& kernels = kernels_for(holder.target());
+  const int threads = context.threads > 0 ? context.threads : ThreadPool::default_threads();
+  ThreadPool::shared().parallel_for(
+      plan.sequences * plan.kv_heads, threads, [&](int task) {
+        const int batch = task / plan.kv_heads;
+        const ForwardRun run{batch, task % plan.kv_heads, 0, plan.queries(batch)};
+        const std::size_t bytes = kernels.forward_bytes(plan, run);
+        Arena& arena = Arena::local();
+        arena.reset(bytes);
+        auto reader = visit();
+        using Reader = decltype(reader);
+        const RowVisitor visitor{modifiers, masked, &reader,
+                                 [](void* self, const TilePlace& at, const float* rows,
+                                    std::int64_t stride) {
+                                   for (int r = 0; r < at.rows; ++r)
+                                     static_cast<Reader*>(self)->read(at, r, rows + r * stride);
+                                 }};
+        kernels.inspect(plan, run, visitor, arena.take<std::byte>(bytes));
+      });
+}
+
+}  // namespace
+
+template <class T>
+void inspect(const ForwardArgs<T>& args, const Recipe& recipe, const Inspection& wanted,
+             const Context& context) {
+  validate_inspection(args, wanted);
+  clear(wanted.column_sums);
+  clear(wanted.distance_sums);
+  visit_rows(args, recipe, context, -1, true, [&] { return RowReader(wanted); });
+}
+
+template <class T>
+void weights(const ForwardArgs<T>& args, const Recipe& recipe, const View<float, 4>& out,
+             const Context& context) {
+  inspect(args, recipe, Inspection{.all = out}, context);
+}
+
+template <class T>
+void scores(const ForwardArgs<T>& args, const Recipe& recipe, int modifiers, bool masked,
+            const View<float, 4>& out, const Context& context) {
+  if (modifiers < 0 || modifiers > static_cast<int>(recipe.scores.size()))
+    fail("attn::cpu::scores: after ", modifiers, " modifiers; the recipe has 0..",
+         recipe.scores.size());
+  const Inspection wanted{.all = out};
+  validate_inspection(args, wanted);
+  visit_rows(args, recipe, context, modifiers, masked, [&] { return RowReader(wanted); });
+}
+
+// clang-format off
+template void inspect(const ForwardArgs<float>&, const Recipe&, const Inspection&, const Context&);
+template void inspect(const ForwardArgs<BFloat16>&, const Recipe&, const Inspection&, const Context&);
+template void inspect(const ForwardArgs<Float16>&, const Recipe&, const Inspection&, const Context&);
+template void weights(const ForwardArgs<float>&, const Recipe&, const View<float, 4>&, const Context&);
+template void weights(const ForwardArgs<BFloat16>&, const Recipe&, const View<float, 4>&, const Context&);
+template void weights(const ForwardArgs<Float16>&, const Recipe&, const View<float, 4>&, const Context&);
+template void scores(const ForwardArgs<float>&, const Recipe&, int, bool, const View<float, 4>&, const Context&);
+template void scores(const ForwardArgs<BFloat16>&, const Recipe&, int, bool, const View<float, 4>&, const Context&);
+template void scores(const ForwardArgs<Float16>&, const Recipe&, int, bool, const View<float, 4>&, const Context&);
+// clang-format on
+
+}  // namespace attn::cpu

@@ -1,0 +1,59 @@
+/// Whole rows of scores or weights of one kv head, handed to a visitor tile by tile.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/cpu/forward.hpp"
+
+namespace attn::cpu::inline ATTN_TARGET {
+
+/// The scores of a tile of queries with all keys after the first `modifiers` stages, unmasked.
+ATTN_FN void tapped_scores(const Plan& plan, const ForwardRun& run,
+                           const ForwardScratch& scratch, TilePlace at, int modifiers,
+                           bool masked) {
+  const int depth = depth_of(plan);
+  for (int k = 0; k < scratch.packed.count; k += kTileCols) {
+    at.k = k;
+    at.cols = scratch.packed.count - k < kTileCols ? scratch.packed.count - k : kTileCols;
+    float* s = scratch.s + k;
+    score_block(plan, run.kv_head, at.rows, at.cols, scratch.q, ForwardScratch::row_stride(plan),
+                scratch.packed.keys + static_cast<std::int64_t>(k) * depth, s, scratch.s_stride);
+    modify(plan, modifiers, at, s, scratch.s_stride);
+    if (masked && plan.masks != nullptr)
+      apply_mask(plan, at, s, scratch.s_stride, scratch.bits);
+  }
+}
+
+inline void inspect(const Plan& plan, const ForwardRun& run, const RowVisitor& visitor,
+                    std::byte* memory) {
+  Scratch pieces{memory};
+  ForwardScratch scratch(plan, run, pieces);
+  pack_keys(plan, run, scratch.rows, scratch.packed);
+  for (int h = run.kv_head * plan.group; h < (run.kv_head + 1) * plan.group; ++h)
+    for (int q = run.q_begin; q < run.q_end; q += kTileRows) {
+      const int rows = run.q_end - q < kTileRows ? run.q_end - q : kTileRows;
+      const std::int64_t q_stride = ForwardScratch::row_stride(plan);
+      read_rows(plan.query_rows(plan.q, run.batch, h), q, rows, plan.channels, scratch.q,
+                q_stride);
+      prepare_rows(plan, run.kv_head, Side::query, scratch.q, q_stride, rows);
+      TilePlace at{run.batch, h, q, 0, rows, scratch.packed.count};
+      if (visitor.modifiers >= 0) {
+        tapped_scores(plan, run, scratch, at, visitor.modifiers, visitor.masked);
+      } else {
+        for (int r = 0; r < rows; ++r) {
+          scratch.reference[r] = plan.normaliser.runs_max ? -kInfinity : 0.0f;
+          scratch.mass[r] = 0.0f;
+        }
+        RunningRows running{scratch.q,    scratch.out,     scratch.reference,
+                            scratch.mass, scratch.rescale, true};
+        whole_weights(plan, run.kv_head, scratch, at, running, scratch.scale, scratch.stat);
+      }
+      visitor.visit(visitor.context, at, scratch.s, scratch.s_stride);
+    }
+}
+
+}  // namespace attn::cpu::inline ATTN_TARGET

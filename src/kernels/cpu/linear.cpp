@@ -1,0 +1,89 @@
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "attn/core/arena.hpp"
+#include "attn/core/dtype.hpp"
+#include "attn/core/error.hpp"
+#include "attn/core/thread_pool.hpp"
+#include "attn/kernels/linear.hpp"
+#include "attn/kernels/target.hpp"
+#include "kernels/cpu/linear_plan.hpp"
+
+namespace attn::cpu {
+namespace {
+
+LinearBlock block_for(Target target) {
+#if defined(__aarch64__)
+  static_cast<void>(target);
+  return &neon::linear_block;
+#else
+  if (target == Target::avx512) return &avx512::linear_block;
+  if (target == Target::avx2) return &avx2::linear_block;
+  return &sse4::linear_block;
+#endif
+}
+
+Target checked_target(const Context& context) {
+  if (!context.target) return best_target();
+  if (!available(*context.target))
+    fail<Unsupported>("attn::cpu::linear: target ", name_of(*context.target),
+                      " is not available on this machine");
+  return *context.target;
+}
+
+template <class T>
+LinearPlan plan_of(const LinearArgs<T>& args) {
+  LinearPlan plan;
+  plan.q = RawView::of(args.q);
+  plan.k = RawView::of(args.k);
+  plan.v = RawView::of(args.v);
+  plan.decay = RawView::of(args.decay);
+  const auto& beta = args.beta;
+  plan.beta = RawView::of(View<const T, 4>{
+      beta.data,
+      {beta.shape[0], beta.shape[1], beta.shape[2], 1},
+      {beta.strides[0], beta.strides[1], beta.strides[2], 0}});
+  plan.out = RawView::of(args.out);
+  plan.past = RawView::of(args.past);
+  plan.state = RawView::of(args.state);
+  plan.steps = static_cast<int>(args.q.shape[2]);
+  plan.channels = static_cast<int>(args.q.shape[3]);
+  plan.values = static_cast<int>(args.v.shape[3]);
+  plan.group = static_cast<int>(args.q.shape[1] / args.k.shape[1]);
+  plan.rule = args.rule;
+  plan.scale = static_cast<float>(args.scale);
+  return plan;
+}
+
+}  // namespace
+
+template <class T>
+void linear(const LinearArgs<T>& args, const Context& context) {
+  validate(args);
+  const LinearBlock block = block_for(checked_target(context));
+  if (args.v.shape[0] * args.v.shape[1] * args.v.shape[3] == 0) return;
+  const LinearPlan plan = plan_of(args);
+  const std::int64_t columns = (plan.values + kLinearColumns - 1) / kLinearColumns;
+  const std::int64_t heads = args.k.shape[1];
+  const std::int64_t tasks = args.k.shape[0] * heads * columns;
+  constexpr std::int64_t kMaxTasks = std::int64_t{1} << 30;
+  if (tasks > kMaxTasks)
+    fail("attn::cpu::linear: ", tasks, " blocks of heads and value channels; at most ",
+         kMaxTasks, " are accepted");
+  const int threads = context.threads > 0 ? context.threads : ThreadPool::default_threads();
+  const std::size_t bytes = linear_bytes(plan);
+  ThreadPool::shared().parallel_for(static_cast<int>(tasks), threads, [&](int task) {
+    Arena& arena = Arena::local();
+    arena.reset(bytes);
+    const std::int64_t unit = task / columns;
+    block(plan, static_cast<int>(unit / heads), static_cast<int>(unit % heads),
+          static_cast<int>(task % columns) * kLinearColumns, arena.take<std::byte>(bytes));
+  });
+}
+
+template void linear(const LinearArgs<float>&, const Context&);
+template void linear(const LinearArgs<BFloat16>&, const Context&);
+template void linear(const LinearArgs<Float16>&, const Context&);
+
+}  // namespace attn::cpu
