@@ -2,19 +2,20 @@
 
 #include "contender.hpp"
 
-#include <chrono>
 #include <utility>
+
+#include "stopwatch.hpp"
 
 namespace attn::bench {
 
-LocalContender::LocalContender(std::function<void()> call, std::function<Witness()> witness)
-    : call_(std::move(call)), witness_(std::move(witness)) {}
+LocalContender::LocalContender(int threads, std::function<void()> call,
+                               std::function<Witness()> witness)
+    : threads_(threads), call_(std::move(call)), witness_(std::move(witness)) {}
 
 double LocalContender::seconds(int calls) {
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch(threads_);
   for (int i = 0; i < calls; ++i) call_();
-  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-  return spent.count() / calls;
+  return watch.seconds() / calls;
 }
 
 std::vector<float> last_head(const Buffer& buffer, std::int64_t heads) {

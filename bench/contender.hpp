@@ -52,11 +52,12 @@ struct Peer {
 /// A contender that is a function of this process; `call` works on buffers of its own.
 class LocalContender : public Contender {
  public:
-  LocalContender(std::function<void()> call, std::function<Witness()> witness);
+  LocalContender(int threads, std::function<void()> call, std::function<Witness()> witness);
   double seconds(int calls) override;
   Witness witness() override { return witness_(); }
 
  private:
+  int threads_;
   std::function<void()> call_;
   std::function<Witness()> witness_;
 };

@@ -3,15 +3,13 @@
 #include "machine/limits.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <numeric>
 
 #include "statistics.hpp"
+#include "stopwatch.hpp"
 
 namespace attn::bench {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 // 12 chains × 8 lanes × 2 FLOP × 2^20 rounds are 0.2 GFLOP: some milliseconds.
 constexpr std::int64_t kRounds = std::int64_t{1} << 20;
@@ -19,10 +17,6 @@ constexpr int kBursts = 4;
 
 // 256 MiB a buffer, far more than any cache of today's.
 constexpr std::int64_t kStreamSize = std::int64_t{1} << 26;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 }  // namespace
 
@@ -66,13 +60,13 @@ double Limits::multiply_add(const Kernels& kernels, int threads) {
   std::vector<double> flop(static_cast<std::size_t>(threads));
   std::vector<float> sinks(static_cast<std::size_t>(threads));
   for (int burst = 0; burst < kBursts; ++burst) {
-    const auto start = Clock::now();
+    const Stopwatch watch(threads);
     team(threads).run([&](int rank) {
       const auto r = static_cast<std::size_t>(rank);
       flop[r] = kernels.multiply_add(kRounds, &sinks[r]);
     });
     const double total = std::accumulate(flop.begin(), flop.end(), 0.0);
-    best_rate = std::max(best_rate, total / seconds_since(start));
+    best_rate = std::max(best_rate, total / watch.seconds());
   }
   return best_rate;
 }
@@ -85,7 +79,7 @@ double Limits::stream(Limit limit, const Kernels& kernels, int threads) {
     c_ = Buffer(kStreamSize);
   }
   std::vector<float> sinks(static_cast<std::size_t>(threads));
-  const auto start = Clock::now();
+  const Stopwatch watch(threads);
   team(threads).run([&](int rank) {
     const std::int64_t begin = kStreamSize * rank / threads;
     const std::int64_t size = kStreamSize * (rank + 1) / threads - begin;
@@ -96,7 +90,7 @@ double Limits::stream(Limit limit, const Kernels& kernels, int threads) {
     }
   });
   const double bytes = sizeof(float) * static_cast<double>(kStreamSize) * (triad ? 3 : 1);
-  return bytes / seconds_since(start);
+  return bytes / watch.seconds();
 }
 
 Team& Limits::team(int threads) {

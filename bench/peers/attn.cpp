@@ -123,8 +123,8 @@ cpu::Context context_of(const Setting& setting) {
 std::unique_ptr<Contender> enter_dot(const Problem& problem, const Data& data,
                                      const Setting& setting) {
   auto work = std::make_shared<Dot>(problem, data, setting);
-  return std::make_unique<LocalContender>([work] { work->call(); },
-                                          [work] { return work->witness(); });
+  return std::make_unique<LocalContender>(
+      setting.threads, [work] { work->call(); }, [work] { return work->witness(); });
 }
 
 Peer attn_peer() {

@@ -153,8 +153,8 @@ class Additive {
 std::unique_ptr<Contender> enter_additive(const Problem& problem, const Data& data,
                                           const Setting& setting) {
   auto work = std::make_shared<Additive>(problem, data, setting);
-  return std::make_unique<LocalContender>([work] { work->call(); },
-                                          [work] { return work->witness(); });
+  return std::make_unique<LocalContender>(
+      setting.threads, [work] { work->call(); }, [work] { return work->witness(); });
 }
 
 }  // namespace attn::bench

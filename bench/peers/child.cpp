@@ -7,7 +7,7 @@
 //   check PROBLEM THREADS FILE   {"tensors": [["out", n]]}   float32 of each, in turn, in FILE
 //   memory PROBLEM THREADS       {"seconds": s, "extra_bytes": b}   beyond inputs and outputs
 //
-// or {"error": "..."}. Every answer may carry "about": what the program is.
+// or {"error": "..."}.
 
 #include <unistd.h>
 

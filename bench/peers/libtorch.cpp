@@ -7,7 +7,6 @@
 #include <torch/torch.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -24,6 +23,7 @@
 #include "data.hpp"
 #include "machine/memory.hpp"
 #include "problem.hpp"
+#include "stopwatch.hpp"
 
 namespace attn::bench {
 namespace {
@@ -78,18 +78,18 @@ class Task {
     // What the last call left is freed outside the timed part, as a training loop would have.
     grads_.clear();
     out_ = ::torch::Tensor();
-    using Clock = std::chrono::steady_clock;
-    auto start = Clock::now();
+    const int threads = ::torch::get_num_threads();
+    Stopwatch watch(threads);
     if (p_.pass == Pass::forward) {
       const ::torch::NoGradGuard no_grad;
       out_ = attention();
     } else {
       auto out = attention();
-      if (p_.pass == Pass::backward) start = Clock::now();
+      if (p_.pass == Pass::backward) watch = Stopwatch(threads);
       grads_ = ::torch::autograd::grad({out}, inputs_, {grad_out_});
       out_ = out.detach();
     }
-    return std::chrono::duration<double>(Clock::now() - start).count();
+    return watch.seconds();
   }
 
   std::vector<std::pair<std::string, ::torch::Tensor>> witness() const {

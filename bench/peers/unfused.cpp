@@ -128,8 +128,8 @@ Peer unfused_peer() {
   peer.serves = [](const Problem& problem) { return problem.family == Family::dot; };
   peer.enter = [](const Problem& problem, const Data& data, const Setting& setting) {
     auto work = std::make_shared<Unfused>(problem, data, setting);
-    return std::make_unique<LocalContender>([work] { work->call(); },
-                                            [work] { return work->witness(); });
+    return std::make_unique<LocalContender>(
+        setting.threads, [work] { work->call(); }, [work] { return work->witness(); });
   };
   peer.once = [](const Problem& problem, const Setting& setting, Check check) {
     return once_in_child("unfused", problem, setting, check);

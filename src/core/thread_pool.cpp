@@ -43,12 +43,12 @@ ThreadPool::~ThreadPool() {
   for (std::thread& worker : workers_) worker.join();
 }
 
-void ThreadPool::start(int tasks, int threads, Call call, const void* context) {
+void ThreadPool::start(int tasks, int threads, Call function, const void* context) {
   threads = std::min(threads, tasks);
   std::unique_lock<std::mutex> owner;
   if (threads > 1 && !inside_task) owner = std::unique_lock(callers_, std::try_to_lock);
   if (!owner.owns_lock()) {
-    for (int task = 0; task < tasks; ++task) call(context, task);
+    for (int task = 0; task < tasks; ++task) function(context, task, 0);
     return;
   }
   {
@@ -58,7 +58,7 @@ void ThreadPool::start(int tasks, int threads, Call call, const void* context) {
       workers_.emplace_back([this, index] { work(index); });
     }
     tasks_ = tasks;
-    call_ = call;
+    call_ = function;
     context_ = context;
     next_.store(0, std::memory_order_relaxed);
     invited_ = threads - 1;
@@ -67,17 +67,17 @@ void ThreadPool::start(int tasks, int threads, Call call, const void* context) {
   }
   wake_.notify_all();
   inside_task = true;
-  drain();
+  drain(0);
   inside_task = false;
   std::unique_lock lock(mutex_);
   done_.wait(lock, [this] { return busy_ == 0; });
 }
 
-void ThreadPool::drain() {
+void ThreadPool::drain(int worker) {
   for (;;) {
     const int task = next_.fetch_add(1, std::memory_order_relaxed);
     if (task >= tasks_) return;
-    call_(context_, task);
+    call_(context_, task, worker);
   }
 }
 
@@ -90,7 +90,7 @@ void ThreadPool::work(int index) {
     if (stopping_) return;
     seen = generation_;
     lock.unlock();
-    drain();
+    drain(index + 1);
     lock.lock();
     if (--busy_ == 0) done_.notify_one();
   }

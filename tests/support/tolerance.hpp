@@ -36,6 +36,14 @@ inline double tolerance(DType dtype, int length = 1) {
   return store + kRoundings * accumulate * std::sqrt(static_cast<double>(length));
 }
 
+/// The same for gradients: `length` products are summed, and where storage has 16 bits the
+/// output that backward reads was rounded, once for each of `rows` rows.
+inline double gradient_tolerance(DType dtype, int length, int rows) {
+  const double store =
+      dtype == DType::f64 || dtype == DType::f32 ? 0.0 : 2 * unit_roundoff(dtype);
+  return tolerance(dtype, length) + store * std::sqrt(static_cast<double>(rows));
+}
+
 /// Central differences in double: a step that balances truncation (h^2) and rounding (2^-53 /
 /// h).
 inline constexpr double kDifferenceStep = 1e-5;

@@ -33,7 +33,7 @@ concept ScoreFunctor =
 /// Which pairs exist, for an element (`keep`) and for a block (`cover`).
 template <class M>
 concept Mask = PlainFunctor<M> && requires(const M& m, Site<double> at, Block block) {
-  { m.keep(at) } -> std::same_as<bool>;
+  { m.keep(at) } -> std::convertible_to<bool>;
   { m.cover(block) } -> std::same_as<Cover>;
 };
 

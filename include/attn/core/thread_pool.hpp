@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <mutex>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 namespace attn {
@@ -31,22 +32,31 @@ class ThreadPool {
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  /// Calls run(task) for every task in [0, tasks) on at most `threads` threads, the caller's
-  /// among them, and returns when all are done. `run` must not throw. From inside a task, or
-  /// while another caller has the pool, everything runs on the calling thread.
+  /// Calls run(task) or run(task, worker) for every task in [0, tasks) on at most `threads`
+  /// threads, the caller's among them (worker 0), and returns when all are done. `run` must not
+  /// throw. From inside a task, or while another caller has the pool, everything runs on the
+  /// calling thread.
   template <class Run>
   void parallel_for(int tasks, int threads, const Run& run) {
-    start(tasks, threads, [](const void* context, int task) {
-      (*static_cast<const Run*>(context))(task);
-    }, &run);
+    start(tasks, threads, &call<Run>, &run);
   }
 
  private:
-  using Call = void (*)(const void* context, int task);
+  using Call = void (*)(const void* context, int task, int worker);
 
-  void start(int tasks, int threads, Call call, const void* context);
+  template <class Run>
+  static void call(const void* context, int task, int worker) {
+    const Run& run = *static_cast<const Run*>(context);
+    if constexpr (std::is_invocable_v<const Run&, int, int>) {
+      run(task, worker);
+    } else {
+      run(task);
+    }
+  }
+
+  void start(int tasks, int threads, Call function, const void* context);
   void work(int index);
-  void drain();
+  void drain(int worker);
 
   std::mutex callers_;  ///< held by the caller who has the pool
   std::mutex mutex_;

@@ -114,7 +114,7 @@ template <class M>
 AnyMask erase_mask(const M& mask) {
   AnyMask any;
   any.data = StageData::of(mask, {});
-  any.keep = [](const StageData& data, const Site<double>& at) {
+  any.keep = [](const StageData& data, const Site<double>& at) -> bool {
     return functor_of<M>(data).keep(at);
   };
   any.cover = [](const StageData& data, const Block& block) {

@@ -1,4 +1,7 @@
-/// Additive scores: s = sum over c of w_c tanh(q_c + k_c), tile by tile.
+/// Additive scores, s = sum over c of w_c tanh(q_c + k_c): what forward and backward share.
+///
+/// tanh(q + k) = 1 - 2 r with r = 1 / (1 + e^2q e^2k), so the exponentials are taken once a row
+/// instead of once a pair, and a pair costs a product and a quotient. Panels of keys hold e^2k.
 
 #pragma once
 
@@ -12,48 +15,77 @@
 
 namespace attn::cpu::inline ATTN_TARGET {
 
-/// s [rows, cols] from rows of q and panels [channels, kPanel] of keys.
-[[gnu::noinline]] inline void additive_scores(int rows, int cols, int channels, const float* q,
-                                              std::int64_t q_stride, const float* panels,
-                                              const float* w, float* s, std::int64_t s_stride) {
-  for (int r = 0; r < rows; ++r)
-    for (int c = 0; c < cols; c += kLanes) {
-      const float* panel = panels + static_cast<std::int64_t>(c / kPanel) * kPanel * channels +
-                           c % kPanel;
-      Lane sum(0.0f);
-      for (int x = 0; x < channels; ++x)
-        sum = multiply_add(Lane(w[x]), tanh(Lane(q[r * q_stride + x]) + Lane::load(panel + x * kPanel)),
-                           sum);
-      sum.store(s + r * s_stride + c);
-    }
+/// Keys within this bound become exponentials; a key with any channel beyond it, infinite or
+/// NaN stays as it is, and tanh is taken of the sums with it.
+inline constexpr float kKeyLimit = 33.0f;
+/// Queries are bounded to this before the exponential, which changes nothing: with |k| <=
+/// kKeyLimit the sum is past 10, where tanh is 1 in fp32. e^86 and e^-86 are normal floats.
+inline constexpr float kQueryLimit = 43.0f;
+/// Up to this sum of |q| and |k| the product of two (1 + e^2(q+k)) stays below 2^125.
+inline constexpr float kNarrowSum = 20.0f;
+
+/// Rows of a panel: the channels, then the largest |k| of each key, infinite for keys that
+/// stayed as they were.
+ATTN_FN constexpr int additive_depth(int channels) { return channels + 1; }
+
+/// Turns a key into what a panel holds. The row is zero from `channels` to the end of the
+/// vector that additive_depth() ends in.
+[[gnu::noinline]] inline void prepare_additive_key(float* row, int channels) {
+  Lane top(0.0f);
+  LaneMask within(true);
+  for (int c = 0; c < channels; c += kLanes) {
+    const Lane size = abs(Lane::load(row + c));
+    top = max(size, top);
+    within = within & (size <= Lane(kKeyLimit));
+  }
+  if (!all(within)) {
+    row[channels] = kInfinity;
+    return;
+  }
+  for (int c = 0; c < channels; c += kLanes) exp(2.0f * Lane::load(row + c)).store(row + c);
+  row[channels] = reduce_max(top);
 }
 
-/// Given ds [rows, cols]: writes dq [rows, channels], adds to dk [keys, channels] and dw.
-[[gnu::noinline]] inline void additive_backward(int rows, int cols, int channels, const float* q,
-                                                std::int64_t q_stride, const float* panels,
-                                                const float* w, const float* ds,
-                                                std::int64_t ds_stride, float* dq,
-                                                std::int64_t dq_stride, float* dk,
-                                                std::int64_t dk_stride, int keys, float* dw) {
-  for (int r = 0; r < rows; ++r)
-    for (int x = 0; x < channels; ++x) {
-      Lane dq_sum(0.0f);
-      Lane dw_sum(0.0f);
-      for (int c = 0; c < cols; c += kLanes) {
-        const float* panel = panels + static_cast<std::int64_t>(c / kPanel) * kPanel * channels +
-                             c % kPanel;
-        const Lane t = tanh(Lane(q[r * q_stride + x]) + Lane::load(panel + x * kPanel));
-        const Lane up = Lane::load(ds + r * ds_stride + c);
-        const Lane down = up * Lane(w[x]) * (1.0f - t * t);
-        dq_sum += down;
-        dw_sum = multiply_add(up, t, dw_sum);
-        float lanes[kLanes];
-        down.store(lanes);
-        for (int j = 0; j < kLanes && c + j < keys; ++j) dk[(c + j) * dk_stride + x] += lanes[j];
+/// The exponentials of a few queries and channels, and what goes with these channels.
+template <int kQueries, int kChannels>
+struct AdditiveQueries {
+  static_assert(kChannels % kLanes == 0);
+  alignas(64) float exps[kQueries][kChannels];
+  float top;  ///< the largest |q|, at most kQueryLimit
+  bool nan;
+
+  /// Vectors are read past `channels`.
+  ATTN_FN void read(int queries, int channels, const float* q, std::int64_t stride) {
+    Lane largest(0.0f);
+    LaneMask bad(false);
+    for (int r = 0; r < queries; ++r)
+      for (int c = 0; c < channels; c += kLanes) {
+        const Lane x = Lane::load(q + r * stride + c);
+        const Lane bounded = max(-kQueryLimit, min(kQueryLimit, x));
+        largest = max(abs(bounded), largest);
+        bad = bad | is_nan(x);
+        exp(2.0f * bounded).store(exps[r] + c);
       }
-      dq[r * dq_stride + x] = reduce_sum(dq_sum);
-      dw[x] += reduce_sum(dw_sum);
-    }
+    top = reduce_max(largest);
+    nan = any(bad);
+  }
+};
+
+/// Where division is the faster way to a quotient. Zen 3: a pair of channels takes 3.8 cycles a
+/// vector with it (the divider alone needs 3.4) and 4.7 with an estimate and Newton's step.
+/// Dividers of 512 bits take 10 to 16 cycles.
+inline constexpr bool kDivides = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4;
+
+/// 1 / d for d >= 1, infinity too.
+ATTN_FN Lane additive_inverse(Lane d) {
+  if constexpr (kDivides) return 1.0f / d;
+  return reciprocal(min(0x1p120f, d));
+}
+
+/// r for vectors that hold keys of both kinds; `raw` are those that stayed as they were.
+ATTN_FN Lane additive_checked(float q, float exp_q, Lane k, LaneMask raw) {
+  const Lane direct = 0.5f - 0.5f * tanh(q + k);
+  return select(raw, direct, additive_inverse(multiply_add(exp_q, k, 1.0f)));
 }
 
 }  // namespace attn::cpu::inline ATTN_TARGET

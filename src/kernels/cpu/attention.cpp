@@ -7,26 +7,19 @@
 #include <memory>
 #include <vector>
 
-#include "attn/core/arena.hpp"
 #include "attn/core/error.hpp"
 #include "attn/core/thread_pool.hpp"
 #include "kernels/cpu/backward_plan.hpp"
 #include "kernels/cpu/build_plan.hpp"
 #include "kernels/cpu/direct_work.hpp"
 #include "kernels/cpu/kernel_table.hpp"
+#include "kernels/cpu/team_scratch.hpp"
 
 namespace attn::cpu {
 namespace {
 
 int threads_of(const Context& context) {
   return context.threads > 0 ? context.threads : ThreadPool::default_threads();
-}
-
-/// Memory of the calling thread for one task.
-std::byte* scratch_of(std::size_t bytes) {
-  Arena& arena = Arena::local();
-  arena.reset(bytes);
-  return arena.take<std::byte>(bytes);
 }
 
 /// Every kv head of every sequence, its queries cut so that all threads have work. What is cut
@@ -74,8 +67,6 @@ bool has_rows(const TableGrad& grad) { return grad.data != nullptr && grad.shape
 
 /// The buffers a backward call needs besides the threads' scratch.
 struct BackwardBuffers {
-  std::vector<float> delta;
-  std::vector<float> dq;
   std::unique_ptr<std::atomic<int>[]> turns;
   std::atomic<int> committed{0};
   std::vector<float> d_weights;  ///< of the similarity, from the queries: one share a head
@@ -96,11 +87,12 @@ void order_turns(BackwardPlan& bp, const RecipeGrads& grads) {
   look(grads.factors);
 }
 
+/// Chooses where dQ is summed up: in dq itself, or in as many floats of scratch as it returns.
 template <class T>
-void plan_dq(BackwardPlan& bp, const BackwardArgs<T>& args, BackwardBuffers& buffers) {
+std::size_t plan_dq(BackwardPlan& bp, const BackwardArgs<T>& args) {
   const bool weights = bp.weights.data != nullptr;
   const Plan& plan = bp.base;
-  if (args.dq.data == nullptr && !(weights && plan.similarity == Similarity::distance)) return;
+  if (args.dq.data == nullptr && !(weights && plan.similarity == Similarity::distance)) return 0;
   if (std::is_same_v<T, float> && plan.similarity == Similarity::dot &&
       args.dq.strides[3] == 1) {
     bp.dq_direct = true;
@@ -108,14 +100,13 @@ void plan_dq(BackwardPlan& bp, const BackwardArgs<T>& args, BackwardBuffers& buf
     bp.dq_batch = args.dq.strides[0];
     bp.dq_head = args.dq.strides[1];
     bp.dq_stride = args.dq.strides[2];
-    return;
+    return 0;
   }
   // Room for the similarities' extra channel; rows are whole cache lines.
   bp.dq_stride = (std::max(plan.channels + 1, 2) + 15) / 16 * 16;
   bp.dq_head = bp.dq_stride * args.q.shape[2];
   bp.dq_batch = bp.dq_head * plan.heads;
-  buffers.dq.resize(static_cast<std::size_t>(bp.dq_batch * args.q.shape[0]));
-  bp.dq_sum = buffers.dq.data();
+  return static_cast<std::size_t>(bp.dq_batch * args.q.shape[0]);
 }
 
 /// The normaliser's own tables need only the rows' statistics: one pass, in order.
@@ -148,14 +139,18 @@ void forward(const ForwardArgs<T>& args, const Recipe& recipe, const Context& co
   const DirectWork direct(plan);
   const std::vector<ForwardRun> runs = forward_runs(plan, threads);
   const int tasks = direct.tasks() + static_cast<int>(runs.size());
-  ThreadPool::shared().parallel_for(tasks, threads, [&](int task) {
+  std::size_t bytes = 0;
+  for (int task = 0; task < direct.tasks(); ++task)
+    bytes = std::max(bytes, kernels.direct_bytes(plan, direct.batch_of(task)));
+  for (const ForwardRun& run : runs) bytes = std::max(bytes, kernels.forward_bytes(plan, run));
+  const TeamScratch scratch(bytes, std::min(threads, std::max(tasks, 1)));
+  ThreadPool::shared().parallel_for(tasks, threads, [&](int task, int worker) {
     if (task < direct.tasks()) {
-      const std::size_t bytes = kernels.direct_bytes(plan, direct.batch_of(task));
-      direct.run(kernels, task, scratch_of(bytes));
-      return;
+      direct.run(kernels, task, scratch.of(worker));
+    } else {
+      kernels.forward(plan, runs[static_cast<std::size_t>(task - direct.tasks())],
+                      scratch.of(worker));
     }
-    const ForwardRun& run = runs[static_cast<std::size_t>(task - direct.tasks())];
-    kernels.forward(plan, run, scratch_of(kernels.forward_bytes(plan, run)));
   });
 }
 
@@ -172,7 +167,7 @@ void backward(const BackwardArgs<T>& args, const Recipe& recipe, const RecipeGra
   BackwardBuffers buffers;
   BackwardPlan bp = holder.backward_plan(args, grads);
   order_turns(bp, grads);
-  plan_dq(bp, args, buffers);
+  const std::size_t dq_floats = plan_dq(bp, args);
   const Plan& plan = bp.base;
   const int head_count = plan.sequences * plan.heads;
   for (int b = 0; b < plan.sequences; ++b) {
@@ -181,30 +176,35 @@ void backward(const BackwardArgs<T>& args, const Recipe& recipe, const RecipeGra
   }
   bp.blocks = std::max(bp.blocks, 1);
   bp.query_tiles = (bp.max_queries + kBackwardRows - 1) / kBackwardRows;
-  buffers.delta.resize(static_cast<std::size_t>(head_count) *
-                       static_cast<std::size_t>(bp.max_queries));
-  bp.delta = buffers.delta.data();
   const int turns = bp.turns_shared ? bp.query_tiles : head_count * bp.query_tiles;
   buffers.turns = std::make_unique<std::atomic<int>[]>(static_cast<std::size_t>(turns) + 1);
   bp.turns = buffers.turns.get();
   bp.committed = &buffers.committed;
 
-  const std::size_t bytes = kernels.backward_bytes(bp);
-  pool.parallel_for(head_count, threads, [&](int task) {
-    kernels.backward_deltas(bp, task / plan.heads, task % plan.heads, scratch_of(bytes));
+  const std::size_t delta_floats =
+      static_cast<std::size_t>(head_count) * static_cast<std::size_t>(bp.max_queries);
+  const int tasks = plan.sequences * plan.kv_heads * bp.blocks;
+  const TeamScratch scratch(kernels.backward_bytes(bp),
+                            std::min(threads, std::max({tasks, head_count, 1})),
+                            (delta_floats + dq_floats) * sizeof(float));
+  bp.delta = reinterpret_cast<float*>(scratch.shared());
+  if (dq_floats > 0) bp.dq_sum = bp.delta + delta_floats;
+
+  pool.parallel_for(head_count, threads, [&](int task, int worker) {
+    kernels.backward_deltas(bp, task / plan.heads, task % plan.heads, scratch.of(worker));
   });
   normaliser_tables(bp, args, grads, recipe);
-  pool.parallel_for(plan.sequences * plan.kv_heads * bp.blocks, threads, [&](int task) {
+  pool.parallel_for(tasks, threads, [&](int task, int worker) {
     const int unit = task / bp.blocks;
     kernels.backward(bp, {task, unit / plan.kv_heads, unit % plan.kv_heads, task % bp.blocks},
-                     scratch_of(bytes));
+                     scratch.of(worker));
   });
   if (bp.dq_sum == nullptr || bp.dq_direct) return;
 
   const std::size_t width = static_cast<std::size_t>(plan.channels) + 1;
   buffers.d_weights.assign(static_cast<std::size_t>(head_count) * width, 0.0f);
-  pool.parallel_for(head_count, threads, [&](int task) {
-    kernels.backward_queries(bp, task / plan.heads, task % plan.heads, scratch_of(bytes),
+  pool.parallel_for(head_count, threads, [&](int task, int worker) {
+    kernels.backward_queries(bp, task / plan.heads, task % plan.heads, scratch.of(worker),
                              buffers.d_weights.data() + static_cast<std::size_t>(task) * width);
   });
   if (bp.weights.data == nullptr) return;

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "attn/core/thread_pool.hpp"
+#include "kernels/cpu/additive_backward.hpp"
 #include "kernels/cpu/backward_plan.hpp"
 #include "kernels/cpu/forward.hpp"
 
@@ -17,6 +18,7 @@ namespace attn::cpu::inline ATTN_TARGET {
 
 /// Channels of prepared-space gradients: distance carries the sum of dS in one more.
 ATTN_FN int gradient_depth(const Plan& plan) {
+  if (plan.similarity == Similarity::additive) return plan.channels;
   return depth_of(plan) + (plan.similarity == Similarity::distance ? 1 : 0);
 }
 
@@ -41,7 +43,7 @@ struct BackwardScratch {
   float* key_panels;    ///< prepared keys [depth, kPanel]
   float* keys;          ///< prepared keys [block, g_stride], for dQ
   float* value_panels;  ///< values [value channels, kPanel]
-  float* dk;            ///< [block, g_stride]
+  float* dk;            ///< [block, g_stride]; of additive, panels like key_panels
   float* dv;            ///< [block, v_stride]
   float* q;             ///< prepared queries [tile, g_stride]
   float* d_out;         ///< [tile, v_stride]
@@ -68,7 +70,8 @@ struct BackwardScratch {
     const int depth = depth_of(plan);
     q_stride = ForwardScratch::row_stride(plan);
     v_stride = odd_lines(plan.value_channels);
-    const int widest = gradient_depth(plan) > plan.channels ? gradient_depth(plan) : plan.channels;
+    int widest = gradient_depth(plan) > plan.channels ? gradient_depth(plan) : plan.channels;
+    if (widest < depth) widest = depth;
     g_stride = odd_lines(widest > 2 ? widest : 2);
     rows = scratch.take<float>(kBackwardCols * (q_stride > v_stride ? q_stride : v_stride));
     key_panels = scratch.take<float>(round_up(kBackwardCols, kPanel) * depth);
@@ -85,7 +88,7 @@ struct BackwardScratch {
     for (float** numbers : {&stat, &delta, &numerator, &denominator})
       *numbers = scratch.take<float>(kBackwardRows);
     d_weights = scratch.take<float>(plan.channels + 1);
-    bits = scratch.take<std::uint8_t>(kBackwardRows * bit_bytes(kBackwardCols));
+    bits = scratch.take<std::uint8_t>(plan.mask_buffers * kBackwardRows * bit_bytes(kBackwardCols));
     add_locals(bp.scores, plan.scores, plan.score_count, local_scores, plan, scratch);
     add_locals(bp.factors, plan.factors, plan.factor_count, local_factors, plan, scratch);
   }
@@ -336,9 +339,11 @@ ATTN_FN void add_queries(const BackwardPlan& bp, const BackwardTask& task, int h
   const std::int64_t stride = scratch.g_stride;
   if (plan.similarity == Similarity::additive) {
     additive_backward(at.rows, cols, plan.channels, scratch.q, stride,
-                      scratch.key_panels + static_cast<std::int64_t>(column) * plan.channels,
-                      weights_of(plan, task.kv_head), scratch.grad, kBackwardStride, scratch.dq,
-                      stride, scratch.dk + column * stride, stride, at.cols, scratch.d_weights);
+                      scratch.key_panels + static_cast<std::int64_t>(column) * depth_of(plan),
+                      weights_of(plan, task.kv_head), plan.weights.strides[3], scratch.grad,
+                      kBackwardStride, scratch.dq, stride,
+                      scratch.dk + static_cast<std::int64_t>(column) * depth_of(plan),
+                      scratch.d_weights);
   } else if (channels > 0) {
     // dK += dS^T Q, dQ = dS K
     multiply<true>(at.cols, channels, at.rows, {scratch.grad, 1, kBackwardStride},
@@ -508,7 +513,8 @@ inline void backward(const BackwardPlan& bp, const BackwardTask& task, std::byte
   int count = keys - first < kBackwardCols ? keys - first : kBackwardCols;
   if (count < 0) count = 0;  // a shorter sequence than the longest: only the turns are passed
   pack_block(plan, task.batch, task.kv_head, first, count, scratch);
-  for (std::int64_t i = 0; i < count * scratch.g_stride; ++i) scratch.dk[i] = 0.0f;
+  for (std::int64_t i = 0; i < round_up(count, kPanel) * scratch.g_stride; ++i)
+    scratch.dk[i] = 0.0f;
   for (std::int64_t i = 0; i < count * scratch.v_stride; ++i) scratch.dv[i] = 0.0f;
   for (int c = 0; c < plan.channels; ++c) scratch.d_weights[c] = 0.0f;
 
@@ -533,10 +539,16 @@ inline void backward(const BackwardPlan& bp, const BackwardTask& task, std::byte
     if (plan.similarity != Similarity::dot && plan.similarity != Similarity::additive)
       read_rows(plan.key_rows(plan.k, task.batch, task.kv_head), first, count, plan.channels,
                 scratch.rows, scratch.q_stride);
-    gradients_of_raw(plan, task.kv_head, Side::key, scratch.dk, scratch.g_stride, scratch.rows,
+    float* dk = scratch.dk;
+    if (plan.similarity == Similarity::additive) {
+      dk = scratch.keys;  // no longer needed
+      additive_key_rows(scratch.dk, count, plan.channels, weights_of(plan, task.kv_head),
+                        plan.weights.strides[3], dk, scratch.g_stride);
+    }
+    gradients_of_raw(plan, task.kv_head, Side::key, dk, scratch.g_stride, scratch.rows,
                      scratch.q_stride, count, scratch.d_weights);
     if (bp.dk.data != nullptr)
-      write_rows(scratch.dk, scratch.g_stride, count, plan.channels,
+      write_rows(dk, scratch.g_stride, count, plan.channels,
                  plan.key_rows(bp.dk, task.batch, task.kv_head), first);
   }
   if (count > 0 && bp.dv.data != nullptr)

@@ -1,8 +1,9 @@
 #include "kernels/cpu/build_plan.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "attn/core/error.hpp"
 #include "attn/kernels/mask_tree.hpp"
@@ -28,25 +29,43 @@ FlatStage flatten(const AnyScore& stage, Target target, bool is_factor) {
           is_factor};
 }
 
-/// Writes the bits of one expression; children are joined through a second buffer.
+/// Buffers of bits that an expression needs besides its result.
+int spare_levels(const MaskTree& tree) {
+  int deepest = 0;
+  for (const MaskTree& child : tree.children)
+    deepest = std::max(deepest, 1 + spare_levels(child));
+  return deepest;
+}
+
+/// Joins `part` into `bits`.
+void join(std::uint8_t* bits, const std::uint8_t* part, std::size_t count, bool all) {
+  for (std::size_t i = 0; i < count; ++i)
+    bits[i] = static_cast<std::uint8_t>(all ? bits[i] & part[i] : bits[i] | part[i]);
+}
+
+/// Writes the bits of one expression; what its children say comes through the buffers behind.
 void keep_tree(const MaskTree& tree, Target target, const TilePlace& at, std::uint8_t* bits,
                std::int64_t row_bytes) {
   if (tree.kind == MaskTree::Kind::leaf) {
-    const MaskOps* ops = ops_for(tree.leaf.ops, target, "mask");
-    ops->keep(tree.leaf.data.get(), at, bits, row_bytes);
+    tree.leaf.ops[static_cast<std::size_t>(target)]->keep(tree.leaf.data.get(), at, bits,
+                                                          row_bytes);
     return;
   }
-  const bool joins_all = tree.kind == MaskTree::Kind::all_of;
-  const std::size_t count = static_cast<std::size_t>(at.rows * row_bytes);
-  for (std::size_t i = 0; i < count; ++i) bits[i] = joins_all ? 0xff : 0;
-  std::vector<std::uint8_t> part(count);
+  const bool all = tree.kind == MaskTree::Kind::all_of;
+  const auto count = static_cast<std::size_t>(at.rows * row_bytes);
+  for (std::size_t i = 0; i < count; ++i) bits[i] = all ? 0xff : 0;
   for (const MaskTree& child : tree.children) {
-    keep_tree(child, target, at, part.data(), row_bytes);
-    for (std::size_t i = 0; i < count; ++i)
-      bits[i] = static_cast<std::uint8_t>(joins_all ? bits[i] & part[i] : bits[i] | part[i]);
+    keep_tree(child, target, at, bits + count, row_bytes);
+    join(bits, bits + count, count, all);
   }
   if (tree.kind == MaskTree::Kind::none_of)
     for (std::size_t i = 0; i < count; ++i) bits[i] = static_cast<std::uint8_t>(~bits[i]);
+}
+
+/// Every leaf must have kernels, which is found out before the work starts.
+void check_masks(const MaskTree& tree, Target target) {
+  if (tree.kind == MaskTree::Kind::leaf) ops_for(tree.leaf.ops, target, "mask");
+  for (const MaskTree& child : tree.children) check_masks(child, target);
 }
 
 }  // namespace
@@ -68,13 +87,10 @@ void PlanHolder::keep_masks(const void* masks, const TilePlace& at, std::uint8_t
                             std::int64_t row_bytes) {
   const auto* holder = static_cast<const PlanHolder*>(masks);
   const auto& trees = holder->recipe_.masks;
-  keep_tree(trees[0], holder->target_, at, bits, row_bytes);
-  if (trees.size() == 1) return;
-  const std::size_t count = static_cast<std::size_t>(at.rows * row_bytes);
-  std::vector<std::uint8_t> part(count);
-  for (std::size_t t = 1; t < trees.size(); ++t) {
-    keep_tree(trees[t], holder->target_, at, part.data(), row_bytes);
-    for (std::size_t i = 0; i < count; ++i) bits[i] &= part[i];
+  const auto count = static_cast<std::size_t>(at.rows * row_bytes);
+  for (std::size_t t = 0; t < trees.size(); ++t) {
+    keep_tree(trees[t], holder->target_, at, t == 0 ? bits : bits + count, row_bytes);
+    if (t > 0) join(bits, bits + count, count, true);
   }
 }
 
@@ -101,6 +117,10 @@ void PlanHolder::set_stages() {
                       ops_for(n.ops, target_, "normaliser"), n.coupling, n.streams, n.runs_max};
   if (!recipe_.masks.empty()) {
     plan_.masks = this;
+    for (const MaskTree& tree : recipe_.masks) {
+      check_masks(tree, target_);
+      plan_.mask_buffers = std::max(plan_.mask_buffers, 2 + spare_levels(tree));
+    }
     plan_.cover = &cover_masks;
     plan_.keep = &keep_masks;
   }

@@ -11,6 +11,7 @@
 #include "attn/kernels/cpu/lane.hpp"
 #include "kernels/cpu/direct_piece.hpp"
 #include "kernels/cpu/direct_rows.hpp"
+#include "kernels/cpu/forward.hpp"
 #include "kernels/cpu/kernel_table.hpp"
 #include "kernels/cpu/scratch.hpp"
 #include "kernels/cpu/score_tile.hpp"
@@ -30,9 +31,8 @@ struct DirectScratch {
   float* scale;
   float* stat;
   float* state;   ///< of a lone piece
-  float* copies;  ///< rows whose channels do not lie side by side [kTileCols, copy_stride]
-  std::int64_t copy_stride;
-  const void** list;  ///< where the rows of a tile are
+  float* group;   ///< keys or values that several rows share [kGroupKeys, group_stride]
+  std::int64_t group_stride;
   std::uint8_t* bits;
 
   DirectScratch(const Plan& plan, int batch, Scratch& scratch) {
@@ -44,34 +44,22 @@ struct DirectScratch {
     s = scratch.take<float>(rows * kTileCols);
     for (float** numbers : {&rescale, &scale, &stat}) *numbers = scratch.take<float>(rows);
     state = scratch.take<float>(DirectState::size(rows, plan.value_channels));
-    const bool copied = plan.k.strides[3] != 1 || plan.v.strides[3] != 1;
     const int widest = plan.channels > plan.value_channels ? plan.channels : plan.value_channels;
-    copy_stride = round_up(widest, kLanes);
-    copies = scratch.take<float>(copied ? kTileCols * copy_stride : 0);
-    list = scratch.take<const void*>(kTileCols);
-    bits = scratch.take<std::uint8_t>(queries * bit_bytes(kTileCols));
+    group_stride = round_up(widest, kLanes);
+    group = scratch.take<float>(kGroupKeys * group_stride);
+    bits = scratch.take<std::uint8_t>(plan.mask_buffers * queries * bit_bytes(kTileCols));
   }
 };
 
-/// Calls run(list of rows [count] of their storage type): where they lie, or copied to fp32 if
-/// their channels are not neighbours.
+/// Calls run(j, group size) for keys [first + j, ...), their rows being in scratch.group as fp32.
 template <class Run>
-ATTN_FN void with_rows(const RawRows& rows, int first, int count, int channels,
-                       const DirectScratch& scratch, const Run& run) {
-  if (rows.channel != 1) {
-    read_rows(rows, first, count, channels, scratch.copies, scratch.copy_stride);
-    const Rows<const float> copied{scratch.copies, scratch.copy_stride};
-    auto* list = reinterpret_cast<const float**>(scratch.list);
-    list_rows(copied, 0, count, list);
-    run(list);
-    return;
+ATTN_FN void for_each_group(const RawRows& rows, int first, int count, int channels,
+                            const DirectScratch& scratch, const Run& run) {
+  for (int j = 0; j < count; j += kGroupKeys) {
+    const int size = count - j < kGroupKeys ? count - j : kGroupKeys;
+    read_rows(rows, first + j, size, channels, scratch.group, scratch.group_stride);
+    run(j, size);
   }
-  with_type(rows.dtype, [&](auto type) ATTN_LAMBDA {
-    using T = const decltype(type);
-    auto* list = reinterpret_cast<T**>(scratch.list);
-    list_rows(rows.as<T>(), first, count, list);
-    run(list);
-  });
 }
 
 /// s [rows, cols] = similarity of the prepared queries and keys [k, k + cols).
@@ -80,8 +68,15 @@ ATTN_FN void with_rows(const RawRows& rows, int first, int count, int channels,
   const RawRows keys = plan.key_rows(plan.k, piece.batch, piece.kv_head);
   const DirectQueries q{scratch.q, scratch.q_stride, scratch.rows, plan.channels,
                         scratch.weights};
-  with_rows(keys, k, cols, plan.channels, scratch, [&](auto* list) ATTN_LAMBDA {
-    score_rows(plan.similarity, q, list, cols, scratch.s, kTileCols);
+  if (scratch.rows == 1 && keys.channel == 1 && plan.similarity == Similarity::dot) {
+    with_type(keys.dtype, [&](auto type) ATTN_LAMBDA {
+      dot_in_place(keys.as<const decltype(type)>(), k, cols, plan.channels, q.data, scratch.s);
+    });
+    return;
+  }
+  for_each_group(keys, k, cols, plan.channels, scratch, [&](int j, int size) ATTN_LAMBDA {
+    score_group(plan.similarity, q, scratch.group, scratch.group_stride, size, scratch.s + j,
+                kTileCols);
   });
 }
 
@@ -90,9 +85,16 @@ ATTN_FN void with_rows(const RawRows& rows, int first, int count, int channels,
                                           int cols, const DirectScratch& scratch,
                                           const DirectState& state) {
   const RawRows values = plan.key_rows(plan.v, piece.batch, piece.kv_head);
-  with_rows(values, k, cols, plan.value_channels, scratch, [&](auto* list) ATTN_LAMBDA {
-    pool_rows(list, cols, plan.value_channels, scratch.rows, scratch.s, kTileCols, state.out,
-              state.stride);
+  const int channels = plan.value_channels;
+  if (scratch.rows == 1 && values.channel == 1) {
+    with_type(values.dtype, [&](auto type) ATTN_LAMBDA {
+      pool_in_place(values.as<const decltype(type)>(), k, cols, channels, scratch.s, state.out);
+    });
+    return;
+  }
+  for_each_group(values, k, cols, channels, scratch, [&](int j, int size) ATTN_LAMBDA {
+    pool_group(scratch.group, scratch.group_stride, size, channels, scratch.rows, scratch.s + j,
+               kTileCols, state.out, state.stride);
   });
 }
 

@@ -101,11 +101,12 @@ struct ForwardScratch {
     // Whole-row normalisers keep the scores of all keys, streaming ones a tile.
     s_stride = plan.streams ? kTileCols : round_up(packed.count, kTileCols);
     s = scratch.take<float>(kTileRows * (s_stride + (plan.streams ? 0 : kTileCols)));
-    bits = scratch.take<std::uint8_t>(kTileRows * bit_bytes(kTileCols));
+    bits = scratch.take<std::uint8_t>(plan.mask_buffers * kTileRows * bit_bytes(kTileCols));
   }
 
   static std::int64_t row_stride(const Plan& plan) {
-    const int widest = plan.channels > plan.value_channels ? plan.channels : plan.value_channels;
+    int widest = plan.channels > plan.value_channels ? plan.channels : plan.value_channels;
+    if (widest < depth_of(plan)) widest = depth_of(plan);
     return round_up(widest > 2 ? widest : 2, kLanes);
   }
 };

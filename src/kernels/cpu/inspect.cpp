@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "attn/core/arena.hpp"
 #include "attn/core/error.hpp"
 #include "attn/core/thread_pool.hpp"
 #include "kernels/cpu/build_plan.hpp"
 #include "kernels/cpu/kernel_table.hpp"
+#include "kernels/cpu/team_scratch.hpp"
 
 namespace attn::cpu {
 namespace {
@@ -17,7 +17,9 @@ namespace {
 /// Takes one row of weights apart.
 class RowReader {
  public:
-  explicit RowReader(const Inspection& wanted) : wanted_(wanted) {}
+  RowReader(const Inspection& wanted, std::int64_t keys) : wanted_(wanted) {
+    order_.reserve(static_cast<std::size_t>(keys));
+  }
 
   void read(const TilePlace& at, int row, const float* w) {
     const int q = at.q + row;
@@ -72,7 +74,7 @@ class RowReader {
   }
 
   const Inspection& wanted_;
-  std::vector<int> order_;
+  std::vector<int> order_;  ///< keys with a weight, to be sorted
 };
 
 template <class View>
@@ -132,9 +134,9 @@ void validate_inspection(const ForwardArgs<T>& args, const Inspection& wanted) {
 }
 
 /// A plan whose rows are kept whole, and the tasks over its kv heads.
-template <class T, class Visit>
+template <class T>
 void visit_rows(const ForwardArgs<T>& given, const Recipe& recipe, const Context& context,
-                int modifiers, bool masked, const Visit& visit) {
+                int modifiers, bool masked, const Inspection& wanted) {
   // Forward's outputs play no part; give them a shape that agrees.
   ForwardArgs<T> args = given;
   T nothing{};
@@ -146,23 +148,28 @@ void visit_rows(const ForwardArgs<T>& given, const Recipe& recipe, const Context
   plan.streams = false;
   const KernelTable& kernels = kernels_for(holder.target());
   const int threads = context.threads > 0 ? context.threads : ThreadPool::default_threads();
-  ThreadPool::shared().parallel_for(
-      plan.sequences * plan.kv_heads, threads, [&](int task) {
-        const int batch = task / plan.kv_heads;
-        const ForwardRun run{batch, task % plan.kv_heads, 0, plan.queries(batch)};
-        const std::size_t bytes = kernels.forward_bytes(plan, run);
-        Arena& arena = Arena::local();
-        arena.reset(bytes);
-        auto reader = visit();
-        using Reader = decltype(reader);
-        const RowVisitor visitor{modifiers, masked, &reader,
-                                 [](void* self, const TilePlace& at, const float* rows,
-                                    std::int64_t stride) {
-                                   for (int r = 0; r < at.rows; ++r)
-                                     static_cast<Reader*>(self)->read(at, r, rows + r * stride);
-                                 }};
-        kernels.inspect(plan, run, visitor, arena.take<std::byte>(bytes));
-      });
+  const int tasks = plan.sequences * plan.kv_heads;
+  const auto run_of = [&](int task) {
+    const int batch = task / plan.kv_heads;
+    return ForwardRun{batch, task % plan.kv_heads, 0, plan.queries(batch)};
+  };
+  std::size_t bytes = 0;
+  for (int task = 0; task < tasks; ++task)
+    bytes = std::max(bytes, kernels.forward_bytes(plan, run_of(task)));
+  const int team = std::min(threads, std::max(tasks, 1));
+  const TeamScratch scratch(bytes, team);
+  std::vector<RowReader> readers;  // one a worker, made before the work starts
+  readers.reserve(static_cast<std::size_t>(team));
+  for (int worker = 0; worker < team; ++worker) readers.emplace_back(wanted, args.k.shape[2]);
+  ThreadPool::shared().parallel_for(tasks, threads, [&](int task, int worker) {
+    const RowVisitor visitor{modifiers, masked, &readers[static_cast<std::size_t>(worker)],
+                             [](void* self, const TilePlace& at, const float* rows,
+                                std::int64_t stride) {
+                               for (int r = 0; r < at.rows; ++r)
+                                 static_cast<RowReader*>(self)->read(at, r, rows + r * stride);
+                             }};
+    kernels.inspect(plan, run_of(task), visitor, scratch.of(worker));
+  });
 }
 
 }  // namespace
@@ -173,7 +180,7 @@ void inspect(const ForwardArgs<T>& args, const Recipe& recipe, const Inspection&
   validate_inspection(args, wanted);
   clear(wanted.column_sums);
   clear(wanted.distance_sums);
-  visit_rows(args, recipe, context, -1, true, [&] { return RowReader(wanted); });
+  visit_rows(args, recipe, context, -1, true, wanted);
 }
 
 template <class T>
@@ -190,7 +197,7 @@ void scores(const ForwardArgs<T>& args, const Recipe& recipe, int modifiers, boo
          recipe.scores.size());
   const Inspection wanted{.all = out};
   validate_inspection(args, wanted);
-  visit_rows(args, recipe, context, modifiers, masked, [&] { return RowReader(wanted); });
+  visit_rows(args, recipe, context, modifiers, masked, wanted);
 }
 
 // clang-format off

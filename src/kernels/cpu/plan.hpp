@@ -106,6 +106,7 @@ struct Plan {
   FlatNormaliser normaliser{};
 
   const void* masks = nullptr;  ///< null: everything is kept
+  int mask_buffers = 1;         ///< as many times the bits of a tile must `keep` be given
   Cover (*cover)(const void* masks, const Block& block) = nullptr;
   void (*keep)(const void* masks, const TilePlace& at, std::uint8_t* bits,
                std::int64_t row_bytes) = nullptr;

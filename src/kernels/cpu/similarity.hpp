@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "kernels/cpu/additive.hpp"
+#include "kernels/cpu/additive_forward.hpp"
 #include "kernels/cpu/pack.hpp"
 
 namespace attn::cpu::inline ATTN_TARGET {
@@ -15,10 +15,12 @@ namespace attn::cpu::inline ATTN_TARGET {
 /// A vector no longer than this has no direction.
 inline constexpr float kNoDirection = 1e-8f;
 
-/// Channels of prepared rows: sum becomes the product (q, 1) . (1, k).
+/// Channels of prepared rows: sum becomes the product (q, 1) . (1, k), additive keeps the range
+/// of a key behind its channels.
 ATTN_FN int depth_of(const Plan& plan) {
   if (plan.similarity == Similarity::sum) return 2;
   if (plan.similarity == Similarity::given) return 0;
+  if (plan.similarity == Similarity::additive) return additive_depth(plan.channels);
   return plan.channels;
 }
 
@@ -69,6 +71,8 @@ ATTN_FN float inverse_norm(const float* row, int channels) {
         }
         break;
       case Similarity::additive:
+        if (side == Side::key) prepare_additive_key(row, channels);
+        break;
       case Similarity::given: break;
     }
   }
@@ -81,8 +85,8 @@ ATTN_FN void score_block(const Plan& plan, int kv_head, int rows, int cols, cons
   const int depth = depth_of(plan);
   const int padded = round_up(cols, kLanes);
   if (plan.similarity == Similarity::additive) {
-    additive_scores(rows, padded, depth, q, q_stride, panels, weights_of(plan, kv_head), s,
-                    s_stride);
+    additive_scores(rows, padded, plan.channels, q, q_stride, panels, weights_of(plan, kv_head),
+                    plan.weights.strides[3], s, s_stride);
   } else if (plan.similarity == Similarity::distance) {
     multiply_packed<false, Inner::square>(rows, padded, depth, {q, q_stride, 1}, panels, s,
                                           s_stride);

@@ -1,0 +1,130 @@
+#include "attn/conformance/run.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "attn/conformance/tolerance.hpp"
+#include "attn/core/dtype.hpp"
+#include "attn/core/error.hpp"
+#include "attn/files/printable.hpp"
+#include "attn/kernels/target.hpp"
+#include "conformance/array.hpp"
+#include "conformance/case.hpp"
+#include "conformance/compare.hpp"
+#include "conformance/operators.hpp"
+#include "conformance/softmax_precision.hpp"
+
+namespace attn::conformance {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kExtension = ".safetensors";
+
+std::vector<Path> paths_of(const Options& options) {
+  std::vector<Path> paths;
+  for (const Target target : cpu::kBuiltTargets) {
+    const bool wanted = options.targets == Targets::all || target == cpu::best_target();
+    if (wanted && cpu::available(target))
+      paths.push_back({Path::Kind::cpu, {options.threads, target}});
+  }
+  paths.push_back({Path::Kind::reference, {}});
+  return paths;
+}
+
+/// All values of a case, by name.
+std::map<std::string, Array> run_nodes(const Case& what, const Path& path) {
+  std::map<std::string, Array> values = what.inputs;
+  for (const Node& node : what.nodes) {
+    Call call{node, {}, 0, path};
+    for (const std::string& name : node.inputs) {
+      const auto at = values.find(name);
+      if (!name.empty() && at == values.end())
+        fail<FileError>(files::printable(node.operation), " reads ", files::in_quotes(name),
+                        ", which nobody writes");
+      call.inputs.push_back(name.empty() ? nullptr : &at->second);
+    }
+    Results results = run_node(call, what);
+    for (std::size_t i = 0; i < node.outputs.size() && i < results.size(); ++i)
+      if (!node.outputs[i].empty())
+        values.insert_or_assign(node.outputs[i], std::move(results[i]));
+  }
+  return values;
+}
+
+/// The coarser of an output's own type and what the case takes its softmax in.
+Tolerance tolerance_for(const Case& what, DType dtype) {
+  Tolerance result = tolerance_of(dtype);
+  for (const Node& node : what.nodes) {
+    const auto precision = node.attributes.find("softmax_precision");
+    if (precision == node.attributes.end() || !precision->is_number_integer()) continue;
+    if (const auto coarse = float_dtype_of(precision->get<std::int64_t>())) {
+      result.relative = std::max(result.relative, tolerance_of(*coarse).relative);
+      result.absolute = std::max(result.absolute, tolerance_of(*coarse).absolute);
+    }
+  }
+  return result;
+}
+
+/// The output that is furthest off.
+std::optional<Difference> check(const Case& what, const Path& path) {
+  const std::map<std::string, Array> values = run_nodes(what, path);
+  std::optional<Difference> worst;
+  for (const auto& [name, want] : what.outputs) {
+    const auto got = values.find(name);
+    if (got == values.end()) fail<FileError>("no node writes ", files::in_quotes(name));
+    auto difference = compare(name, got->second, want, tolerance_for(what, want.dtype));
+    if (difference && (!worst || difference->excess > worst->excess)) worst = difference;
+  }
+  return worst;
+}
+
+}  // namespace
+
+std::vector<fs::path> find_cases(const fs::path& folder) {
+  std::error_code error;
+  if (folder.extension() == kExtension && fs::is_regular_file(folder, error)) return {folder};
+  fs::directory_iterator entries(folder, error);
+  if (error)
+    fail<FileError>(files::path_text(folder), ": ", error.message(),
+                    "; expected a folder of ", kExtension, " files");
+  std::vector<fs::path> cases;
+  for (; entries != fs::directory_iterator(); entries.increment(error)) {
+    if (error) break;
+    if (entries->path().extension() == kExtension) cases.push_back(entries->path());
+  }
+  if (error) fail<FileError>(files::path_text(folder), ": ", error.message());
+  if (cases.empty())
+    fail<FileError>(files::path_text(folder), ": there is no ", kExtension, " file in it");
+  std::sort(cases.begin(), cases.end());
+  return cases;
+}
+
+Outcome run_case(const fs::path& path, const Options& options) {
+  Outcome outcome{files::printable(path.stem().string()), false, {}};
+  std::string where;
+  double worst = -1.0;
+  try {
+    const Case what = read_case(path);
+    for (const Path& by : paths_of(options)) {
+      where = by.name() + ": ";
+      const std::optional<Difference> difference = check(what, by);
+      if (!difference || difference->excess <= worst) continue;
+      worst = difference->excess;
+      outcome.message = where + difference->text;
+    }
+  } catch (const std::exception& error) {
+    outcome.message = where + files::printable(error.what(), 500);
+  }
+  outcome.passed = outcome.message.empty();
+  return outcome;
+}
+
+}  // namespace attn::conformance
