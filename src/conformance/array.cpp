@@ -46,16 +46,26 @@ T narrow(double x) {
 template <class F>
 auto with_type(DType dtype, const F& f) {
   switch (dtype) {
-    case DType::f64: return f(double{});
-    case DType::f32: return f(float{});
-    case DType::bf16: return f(BFloat16{});
-    case DType::f16: return f(Float16{});
-    case DType::i64: return f(std::int64_t{});
-    case DType::i32: return f(std::int32_t{});
-    case DType::i16: return f(std::int16_t{});
-    case DType::i8: return f(std::int8_t{});
-    case DType::u8: return f(std::uint8_t{});
-    case DType::boolean: return f(bool{});
+    case DType::f64:
+      return f(double{});
+    case DType::f32:
+      return f(float{});
+    case DType::bf16:
+      return f(BFloat16{});
+    case DType::f16:
+      return f(Float16{});
+    case DType::i64:
+      return f(std::int64_t{});
+    case DType::i32:
+      return f(std::int32_t{});
+    case DType::i16:
+      return f(std::int16_t{});
+    case DType::i8:
+      return f(std::int8_t{});
+    case DType::u8:
+      return f(std::uint8_t{});
+    case DType::boolean:
+      return f(bool{});
   }
   return f(float{});
 }
@@ -68,8 +78,8 @@ std::int64_t checked_volume(std::span<const std::int64_t> extents, std::int64_t 
   for (const std::int64_t extent : extents) {
     const std::int64_t factor = std::max<std::int64_t>(extent, 1);
     if (factor > limit / volume)
-      fail<FileError>(what, " ", files::shape_text(extents), " is too large for a case; at most ",
-                      limit, " are accepted");
+      fail<FileError>(what, " ", files::shape_text(extents),
+                      " is too large for a case; at most ", limit, " are accepted");
     volume *= factor;
   }
   return volume;
@@ -91,9 +101,8 @@ Array make_array(DType dtype, Shape shape) {
 }
 
 double element(const Array& array, std::int64_t i) {
-  return with_type(array.dtype, [&](auto zero) {
-    return widen(array.data<decltype(zero)>()[i]);
-  });
+  return with_type(array.dtype,
+                   [&](auto zero) { return widen(array.data<decltype(zero)>()[i]); });
 }
 
 std::vector<double> to_doubles(const Array& array) {

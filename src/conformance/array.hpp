@@ -60,11 +60,16 @@ bool is_float(DType dtype);
 template <class F>
 auto with_float_type(DType dtype, const F& f) {
   switch (dtype) {
-    case DType::f64: return f(double{});
-    case DType::f32: return f(float{});
-    case DType::bf16: return f(BFloat16{});
-    case DType::f16: return f(Float16{});
-    default: fail<FileError>(name_of(dtype), " elements; accepted: f64, f32, bf16, f16");
+    case DType::f64:
+      return f(double{});
+    case DType::f32:
+      return f(float{});
+    case DType::bf16:
+      return f(BFloat16{});
+    case DType::f16:
+      return f(Float16{});
+    default:
+      fail<FileError>(name_of(dtype), " elements; accepted: f64, f32, bf16, f16");
   }
 }
 

@@ -153,8 +153,8 @@ class Masking {
     if (keeps) {
       flags_.assign(values.begin(), values.end());
       const auto strides = table(flags_.data(), shape).strides;
-      masks_.push_back(MaskTree::of(mask_stage(mask::Dense{
-          flags_.data(), strides[0], strides[1], strides[2], strides[3]})));
+      masks_.push_back(MaskTree::of(mask_stage(
+          mask::Dense{flags_.data(), strides[0], strides[1], strides[2], strides[3]})));
     } else {
       bias_values_ = std::move(values);
       bias_ = score_stage(score::Bias{}, {table(bias_values_.data(), shape)});
@@ -166,9 +166,8 @@ class Masking {
     const auto offset = static_cast<int>(past_);
     if (settings_.causal) masks_.push_back(MaskTree::of(mask_stage(mask::Causal{offset})));
     if (settings_.left >= 0 || settings_.right >= 0)
-      masks_.push_back(MaskTree::of(
-          mask_stage(mask::SlidingWindow{static_cast<int>(settings_.left),
-                                         static_cast<int>(settings_.right), offset})));
+      masks_.push_back(MaskTree::of(mask_stage(mask::SlidingWindow{
+          static_cast<int>(settings_.left), static_cast<int>(settings_.right), offset})));
   }
 
   /// With lengths the last query lines up with the last valid key of its own batch, so the
@@ -260,8 +259,7 @@ Results attention(const Call& call) {
   recipe.scale = static_cast<float>(settings.scale.value_or(1.0 / std::sqrt(channels)));
   // The cap comes before the mask, so that a masked score stays masked.
   if (settings.softcap > 0.0)
-    recipe.scores.push_back(
-        score_stage(score::SoftCap{static_cast<float>(settings.softcap)}));
+    recipe.scores.push_back(score_stage(score::SoftCap{static_cast<float>(settings.softcap)}));
   const int capped = static_cast<int>(recipe.scores.size());
   masking.add_to(recipe);
   const int biased = static_cast<int>(recipe.scores.size());

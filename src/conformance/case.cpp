@@ -105,12 +105,11 @@ Case read_case(const std::filesystem::path& path) {
   const json& nodes = files::member(text, "nodes", "case");
   if (!nodes.is_array() || nodes.empty()) fail<FileError>("case: nodes: expected a list");
   for (const json& node : nodes)
-    result.nodes.push_back(
-        node_of(node, "case: node " + std::to_string(result.nodes.size())));
+    result.nodes.push_back(node_of(node, "case: node " + std::to_string(result.nodes.size())));
   result.inputs = arrays_of(file, "input.",
                             names_of(files::member(text, "inputs", "case"), "case: inputs"));
-  result.outputs = arrays_of(
-      file, "output.", names_of(files::member(text, "outputs", "case"), "case: outputs"));
+  result.outputs = arrays_of(file, "output.",
+                             names_of(files::member(text, "outputs", "case"), "case: outputs"));
   if (result.outputs.empty()) fail<FileError>("case: no outputs, so there is nothing to check");
   return result;
 }

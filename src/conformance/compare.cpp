@@ -35,7 +35,9 @@ double error_between(double got, double want) {
 }
 
 /// Equal bits, for whole numbers that double cannot hold apart.
-bool same_bits(const Array& got, const Array& want) { return got.bytes == want.bytes; }
+bool same_bits(const Array& got, const Array& want) {
+  return got.bytes == want.bytes;
+}
 
 }  // namespace
 

@@ -124,11 +124,11 @@ Constant range(const std::vector<const Constant*>& operands) {
   const Constant& delta = operand(operands, 2, "Range");
   if (start.numbers.size() != 1 || limit.numbers.size() != 1 || delta.numbers.size() != 1)
     fail<FileError>("Range: expected three scalars");
-  const double count =
-      std::ceil((limit.numbers[0] - start.numbers[0]) / delta.numbers[0]);
+  const double count = std::ceil((limit.numbers[0] - start.numbers[0]) / delta.numbers[0]);
   if (!(count <= static_cast<double>(kMaxNumbers)))
     fail<FileError>("Range: ", count, " numbers; at most ", kMaxNumbers, " are accepted");
-  Constant result{start.kind, {std::max<std::int64_t>(0, static_cast<std::int64_t>(count))}, {}};
+  Constant result{
+      start.kind, {std::max<std::int64_t>(0, static_cast<std::int64_t>(count))}, {}};
   for (std::int64_t i = 0; i < result.shape[0]; ++i)
     result.numbers.push_back(start.numbers[0] + static_cast<double>(i) * delta.numbers[0]);
   return result;
@@ -245,8 +245,7 @@ Constant expanded(const Constant& from, const Shape& shape) {
 }
 
 Constant given_constant(Attributes& attributes) {
-  for (const char* name :
-       {"value", "value_float", "value_int", "value_floats", "value_ints"})
+  for (const char* name : {"value", "value_float", "value_int", "value_floats", "value_ints"})
     if (const json* value = attributes.any(name))
       return constant_of(*value, std::string("attribute ") + name);
   fail<FileError>("Constant: there is no value");
@@ -388,12 +387,12 @@ Constant constant_op(const std::string& operation, const std::vector<const Const
   if (operation == "Range") return range(operands);
   if (operation == "Concat") return concat(operands, attributes);
   if (operation == "Slice") return slice(operands);
-  if (operation == "Transpose")
-    return transpose(operand(operands, 0, operation), attributes);
+  if (operation == "Transpose") return transpose(operand(operands, 0, operation), attributes);
   if (operation == "ConstantOfShape")
     return filled(operand(operands, 0, operation), attributes);
   if (operation == "Size")
-    return {Kind::whole, {}, {static_cast<double>(volume(operand(operands, 0, operation).shape))}};
+    return {
+        Kind::whole, {}, {static_cast<double>(volume(operand(operands, 0, operation).shape))}};
   if (operation == "Reshape" || operation == "Unsqueeze" || operation == "Squeeze" ||
       operation == "Expand") {
     Constant result = operand(operands, 0, operation);

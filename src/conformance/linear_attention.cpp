@@ -129,8 +129,8 @@ View<const T, 3> beta_view(const Problem& problem) {
   const Shape& shape = problem.beta.shape;
   const std::int64_t width = shape[2] == 1 ? 1 : heads;
   if (shape != Shape{batch, steps, width})
-    fail<FileError>("beta ", files::shape_text(shape), "; expected [", batch, ", ", steps,
-                    ", ", heads, " or 1]");
+    fail<FileError>("beta ", files::shape_text(shape), "; expected [", batch, ", ", steps, ", ",
+                    heads, " or 1]");
   return {problem.beta.data<T>(),
           {batch, heads, steps},
           {steps * width, width == 1 ? 0 : 1, width}};
@@ -142,14 +142,14 @@ void run(const Path& path, const Settings& settings, const Problem& problem, Arr
   const double channels = static_cast<double>(std::max<std::int64_t>(problem.k_shape[3], 1));
   const std::array<std::int64_t, 4> out_shape{problem.q_shape[0], problem.q_shape[1],
                                               problem.q_shape[2], problem.v_shape[3]};
-  LinearArgs<T> args{.q = view4(problem.q.data<T>(), problem.q_shape, 3),
-                     .k = view4(problem.k.data<T>(), problem.k_shape, 3),
-                     .v = view4(problem.v.data<T>(), problem.v_shape, 3),
-                     .state = view4(state.data<StatOf<T>>(), problem.state_shape, 4),
-                     .out = view4(out.data<T>(), out_shape, 3),
-                     .rule = settings.rule,
-                     .scale = settings.scale == 0.0 ? 1.0 / std::sqrt(channels)
-                                                    : settings.scale};
+  LinearArgs<T> args{
+      .q = view4(problem.q.data<T>(), problem.q_shape, 3),
+      .k = view4(problem.k.data<T>(), problem.k_shape, 3),
+      .v = view4(problem.v.data<T>(), problem.v_shape, 3),
+      .state = view4(state.data<StatOf<T>>(), problem.state_shape, 4),
+      .out = view4(out.data<T>(), out_shape, 3),
+      .rule = settings.rule,
+      .scale = settings.scale == 0.0 ? 1.0 / std::sqrt(channels) : settings.scale};
   if (problem.has_decay) args.decay = decay_view<T>(problem);
   if (problem.has_beta) args.beta = beta_view<T>(problem);
   if (problem.has_past)
@@ -169,9 +169,8 @@ Results linear_attention(const Call& call) {
       dtype, {problem.q_shape[0], problem.q_shape[2], settings.q_heads * problem.v_shape[3]});
   Array state = make_array(dtype == DType::f64 ? DType::f64 : DType::f32,
                            Shape(problem.state_shape.begin(), problem.state_shape.end()));
-  with_float_type(dtype, [&](auto zero) {
-    run<decltype(zero)>(call.path, settings, problem, out, state);
-  });
+  with_float_type(
+      dtype, [&](auto zero) { run<decltype(zero)>(call.path, settings, problem, out, state); });
   const DType storage = call.input(0, "query").dtype;
   const Array* past = call.optional_input(3);
   Results results;

@@ -157,8 +157,7 @@ class Compiler {
 
   const Value& find(const std::string& name) const {
     const auto at = values_.find(name);
-    if (at == values_.end())
-      fail<FileError>("the graph has no value ", files::in_quotes(name));
+    if (at == values_.end()) fail<FileError>("the graph has no value ", files::in_quotes(name));
     return at->second;
   }
 
@@ -255,7 +254,8 @@ class Compiler {
     Kind kind = numbers.condition ? Kind::condition : present[typed].kind;
     if (operation == "Cast") kind = settings.to;
     // Two axes would make a matrix of what two indices and an instruction can say.
-    if (all_known && wide_axes(shape) <= 1) return fold(numbers, present, settings, shape, kind);
+    if (all_known && wide_axes(shape) <= 1)
+      return fold(numbers, present, settings, shape, kind);
 
     std::vector<int> places;
     for (const Value& value : present) places.push_back(place_of(value));
@@ -274,7 +274,8 @@ class Compiler {
       // At most one axis is wide, so an operand has this many numbers or one.
       for (const Value& operand : operands) {
         const std::vector<double>& numbers = operand.constant->numbers;
-        terms.push_back(numbers.size() == 1 ? numbers[0] : numbers[static_cast<std::size_t>(i)]);
+        terms.push_back(numbers.size() == 1 ? numbers[0]
+                                            : numbers[static_cast<std::size_t>(i)]);
       }
       result.numbers.push_back(entry.rule(algebra, terms, settings));
     }

@@ -28,8 +28,8 @@ struct Modifier {
 
 /// Compiles a graph of one input and one output over scores [batch, heads, queries, keys]. What
 /// only depends on the extents is computed at once; a range along one axis becomes the index of
-/// that axis, and other constants tables. FileError, beginning with `where`, for an operation or
-/// an attribute that is not known, or for a graph that is too long.
+/// that axis, and other constants tables. FileError, beginning with `where`, for an operation
+/// or an attribute that is not known, or for a graph that is too long.
 Modifier compile_modifier(const nlohmann::json& graph, const std::array<std::int64_t, 4>& grid,
                           const std::string& where);
 

@@ -66,7 +66,9 @@ std::optional<std::string> Attributes::text(const std::string& name) {
   return files::to_text(*value, "attribute " + name);
 }
 
-const nlohmann::json* Attributes::any(const std::string& name) { return find(name); }
+const nlohmann::json* Attributes::any(const std::string& name) {
+  return find(name);
+}
 
 void Attributes::check_all_known() const {
   for (const auto& [name, value] : values_.items())
@@ -100,8 +102,7 @@ Results run_node(const Call& call, const Case& of) {
   for (const Operator& op : kOperators) {
     if (op.name != name) continue;
     const auto version = of.opset.find(std::string(op.domain));
-    if (version == of.opset.end())
-      fail<FileError>(name, ": the opset has no ", op.domain);
+    if (version == of.opset.end()) fail<FileError>(name, ": the opset has no ", op.domain);
     if (version->second < op.since)
       fail<FileError>(name, " is not in version ", version->second, " of ", op.domain,
                       "; it came with ", op.since);
@@ -131,8 +132,7 @@ std::array<std::int64_t, 4> shape4_of(const Array& array, std::optional<std::int
                                       const std::string& name) {
   const Shape& shape = array.shape;
   if (shape.size() == 4) return {shape[0], shape[1], shape[2], shape[3]};
-  if (shape.size() != 3)
-    fail<FileError>(name, " has rank ", shape.size(), "; expected 3 or 4");
+  if (shape.size() != 3) fail<FileError>(name, " has rank ", shape.size(), "; expected 3 or 4");
   if (!heads) fail<FileError>(name, " has rank 3, so the number of heads must be given");
   if (*heads < 1 || shape[2] % *heads != 0)
     fail<FileError>(name, " has ", shape[2], " channels, which are not ", *heads, " heads");

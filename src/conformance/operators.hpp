@@ -93,9 +93,7 @@ template <class T>
 View<T, 4> view4(T* data, const std::array<std::int64_t, 4>& shape, std::size_t rank) {
   if (rank == 4) return {data, shape, packed_strides(shape)};
   const auto& [batch, heads, rows, channels] = shape;
-  return {data,
-          shape,
-          {rows * heads * channels, channels, heads * channels, 1}};
+  return {data, shape, {rows * heads * channels, channels, heads * channels, 1}};
 }
 
 /// The problem of a softmax attention, in one element type.

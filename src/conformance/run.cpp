@@ -93,8 +93,8 @@ std::vector<fs::path> find_cases(const fs::path& folder) {
   if (folder.extension() == kExtension && fs::is_regular_file(folder, error)) return {folder};
   fs::directory_iterator entries(folder, error);
   if (error)
-    fail<FileError>(files::path_text(folder), ": ", error.message(),
-                    "; expected a folder of ", kExtension, " files");
+    fail<FileError>(files::path_text(folder), ": ", error.message(), "; expected a folder of ",
+                    kExtension, " files");
   std::vector<fs::path> cases;
   for (; entries != fs::directory_iterator(); entries.increment(error)) {
     if (error) break;

@@ -50,10 +50,9 @@ void check_problem(const AttentionProblem& problem) {
 
 Array run_forward(const Path& path, const AttentionProblem& problem, const Recipe& recipe) {
   const auto shape = out_shape(problem);
-  Array out = make_array(
-      problem.q.dtype, problem.q_rank == 4
-                           ? Shape(shape.begin(), shape.end())
-                           : Shape{shape[0], shape[2], shape[1] * shape[3]});
+  Array out = make_array(problem.q.dtype, problem.q_rank == 4
+                                              ? Shape(shape.begin(), shape.end())
+                                              : Shape{shape[0], shape[2], shape[1] * shape[3]});
   with_float_type(out.dtype, [&](auto zero) {
     using T = decltype(zero);
     const ForwardArgs<T> args = args_of(problem, out.data<T>());
@@ -73,8 +72,7 @@ Array run_scores(const Path& path, const AttentionProblem& problem, const Recipe
     using T = decltype(zero);
     Array unused = make_array(problem.q.dtype, {batch, heads, queries, problem.v_shape[3]});
     const ForwardArgs<T> args = args_of(problem, unused.data<T>());
-    const auto view =
-        packed<StatOf<T>>(scores.data<StatOf<T>>(), batch, heads, queries, keys);
+    const auto view = packed<StatOf<T>>(scores.data<StatOf<T>>(), batch, heads, queries, keys);
     if (path.kind == Path::Kind::reference) {
       if (modifiers < 0) return reference::weights(args, recipe, view);
       return reference::scores(args, recipe, modifiers, masked, view);

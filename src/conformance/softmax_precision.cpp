@@ -10,11 +10,16 @@ namespace attn::conformance {
 
 std::optional<DType> float_dtype_of(std::int64_t onnx) {
   switch (onnx) {
-    case 1: return DType::f32;
-    case 10: return DType::f16;
-    case 11: return DType::f64;
-    case 16: return DType::bf16;
-    default: return std::nullopt;
+    case 1:
+      return DType::f32;
+    case 10:
+      return DType::f16;
+    case 11:
+      return DType::f64;
+    case 16:
+      return DType::bf16;
+    default:
+      return std::nullopt;
   }
 }
 

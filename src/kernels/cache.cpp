@@ -19,13 +19,11 @@ void validate(const CacheArgs<T>& args) {
   const std::int64_t added = args.update.shape[2];
   check_shape(kWhere, "update", args.update.shape,
               std::array<std::int64_t, 4>{batches, heads, added, channels});
-  if (added > rows)
-    fail(kWhere, ": ", added, " new rows; the cache holds ", rows);
+  if (added > rows) fail(kWhere, ": ", added, " new rows; the cache holds ", rows);
   if (args.starts == nullptr) return;
   for (std::int64_t b = 0; b < batches; ++b) {
     const std::int64_t start = args.starts[b];
-    if (start < 0)
-      fail(kWhere, ": batch ", b, " starts at row ", start, "; rows count from 0");
+    if (start < 0) fail(kWhere, ": batch ", b, " starts at row ", start, "; rows count from 0");
     if (args.mode == CacheMode::linear && start > rows - added)
       fail(kWhere, ": batch ", b, " starts at row ", start, " with ", added,
            " new rows; the cache holds ", rows, ", so it may start at 0..", rows - added);

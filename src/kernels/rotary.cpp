@@ -62,8 +62,7 @@ void validate(const RotaryArgs<T>& args) {
                 std::array<std::int64_t, 3>{batches, positions, pairs});
     return;
   }
-  check_shape(kWhere, "rows", args.rows.shape,
-              std::array<std::int64_t, 2>{batches, positions});
+  check_shape(kWhere, "rows", args.rows.shape, std::array<std::int64_t, 2>{batches, positions});
   const std::int64_t rows = args.cos.shape[1];
   check_shape(kWhere, "cos", args.cos.shape, std::array<std::int64_t, 3>{1, rows, pairs});
   for (std::int64_t b = 0; b < batches; ++b)
@@ -80,7 +79,8 @@ void rotate(const RotaryArgs<T>& args) {
   constexpr std::int64_t kWorthThreads = 1 << 15;
   const auto& [batches, heads, positions, channels] = args.x.shape;
   const auto turn = [&](std::int64_t unit) {
-    for (std::int64_t i = 0; i < positions; ++i) rotate_row(args, unit / heads, unit % heads, i);
+    for (std::int64_t i = 0; i < positions; ++i)
+      rotate_row(args, unit / heads, unit % heads, i);
   };
   const std::int64_t units = batches * heads;
   if (args.x.size() < kWorthThreads) {

@@ -20,7 +20,7 @@ struct Options {
 
 /// What became of one case.
 struct Outcome {
-  std::string name;     ///< of the file, without its extension
+  std::string name;  ///< of the file, without its extension
   bool passed = false;
   std::string message;  ///< one line: what is wrong and where, by how much; empty if it passed
 };

@@ -25,7 +25,7 @@ struct RotaryArgs {
   View<const T, 3> cos;  ///< [batch, positions, pairs], or [1, rows, pairs] beside `rows`
   View<const T, 3> sin;  ///< like cos
   View<const std::int64_t, 2> rows{};  ///< [batch, positions], optional: rows of cos and sin
-  View<T, 4> out;        ///< like x; may be x itself
+  View<T, 4> out;                      ///< like x; may be x itself
   RotaryPairs pairs = RotaryPairs::halves;
 };
 

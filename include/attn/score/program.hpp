@@ -15,25 +15,25 @@ namespace attn::score {
 
 /// What an instruction computes from earlier results x, y, z. Conditions are 1 and 0.
 enum class Operation : std::uint8_t {
-  constant,       ///< constants[a]
-  score,          ///< s
-  batch,          ///< the place of the score
+  constant,  ///< constants[a]
+  score,     ///< s
+  batch,     ///< the place of the score
   head,
   query,
   key,
-  table_value,    ///< entry 0 of table a
-  table_along,    ///< the entry of the score's own key in table a
-  add,            ///< x + y
+  table_value,  ///< entry 0 of table a
+  table_along,  ///< the entry of the score's own key in table a
+  add,          ///< x + y
   subtract,
   multiply,
   divide,
-  power,          ///< x^y for x >= 0
+  power,  ///< x^y for x >= 0
   minimum,
   maximum,
-  less,           ///< x < y
+  less,  ///< x < y
   less_equal,
   equal,
-  negate,         ///< -x
+  negate,  ///< -x
   absolute,
   floor,
   exponential,
@@ -41,7 +41,7 @@ enum class Operation : std::uint8_t {
   square_root,
   tanh,
   sigmoid,
-  select,         ///< y where x > 1/2, else z
+  select,  ///< y where x > 1/2, else z
 };
 
 /// The operands are places of earlier instructions, or an index of a constant or table.
@@ -52,8 +52,8 @@ struct Instruction {
   std::uint8_t c = 0;
 };
 
-/// s' = the last instruction's result. Instructions name earlier ones alone, so a program always
-/// ends; `count` is at least 1. Gradients come from dual numbers.
+/// s' = the last instruction's result. Instructions name earlier ones alone, so a program
+/// always ends; `count` is at least 1. Gradients come from dual numbers.
 struct Program {
   static constexpr int kTables = kMaxTables;
   static constexpr int kMaxInstructions = 28;
@@ -78,18 +78,30 @@ struct Program {
     const V no(0.0f);
     // Steps without operands name result 0, which is a number by then or is not looked at.
     switch (step.operation) {
-      case Operation::constant: return V(constants[step.a]);
-      case Operation::score: return s;
-      case Operation::batch: return V(static_cast<float>(at.batch));
-      case Operation::head: return V(static_cast<float>(at.head));
-      case Operation::query: return V(static_cast<float>(at.q));
-      case Operation::key: return real<V>(at.k);
-      case Operation::table_value: return V(p.value(step.a));
-      case Operation::table_along: return V(p.along(step.a, at));
-      case Operation::add: return results[step.a] + results[step.b];
-      case Operation::subtract: return results[step.a] - results[step.b];
-      case Operation::multiply: return results[step.a] * results[step.b];
-      case Operation::divide: return results[step.a] / results[step.b];
+      case Operation::constant:
+        return V(constants[step.a]);
+      case Operation::score:
+        return s;
+      case Operation::batch:
+        return V(static_cast<float>(at.batch));
+      case Operation::head:
+        return V(static_cast<float>(at.head));
+      case Operation::query:
+        return V(static_cast<float>(at.q));
+      case Operation::key:
+        return real<V>(at.k);
+      case Operation::table_value:
+        return V(p.value(step.a));
+      case Operation::table_along:
+        return V(p.along(step.a, at));
+      case Operation::add:
+        return results[step.a] + results[step.b];
+      case Operation::subtract:
+        return results[step.a] - results[step.b];
+      case Operation::multiply:
+        return results[step.a] * results[step.b];
+      case Operation::divide:
+        return results[step.a] / results[step.b];
       case Operation::power: {
         const V x = results[step.a];
         const V y = results[step.b];
@@ -97,22 +109,34 @@ struct Program {
         const V zeroth = select(y > no, no, select(y < no, V(kInfinity), yes));
         return select(x > no, exp(y * log(select(x > no, x, yes))), zeroth);
       }
-      case Operation::minimum: return min(results[step.a], results[step.b]);
-      case Operation::maximum: return max(results[step.a], results[step.b]);
-      case Operation::less: return select(results[step.a] < results[step.b], yes, no);
-      case Operation::less_equal: return select(results[step.a] <= results[step.b], yes, no);
+      case Operation::minimum:
+        return min(results[step.a], results[step.b]);
+      case Operation::maximum:
+        return max(results[step.a], results[step.b]);
+      case Operation::less:
+        return select(results[step.a] < results[step.b], yes, no);
+      case Operation::less_equal:
+        return select(results[step.a] <= results[step.b], yes, no);
       case Operation::equal:
-        return select((results[step.a] <= results[step.b]) &
-                          (results[step.a] >= results[step.b]),
-                      yes, no);
-      case Operation::negate: return -results[step.a];
-      case Operation::absolute: return abs(results[step.a]);
-      case Operation::floor: return floor(results[step.a]);
-      case Operation::exponential: return exp(results[step.a]);
-      case Operation::logarithm: return log(results[step.a]);
-      case Operation::square_root: return sqrt(results[step.a]);
-      case Operation::tanh: return tanh(results[step.a]);
-      case Operation::sigmoid: return sigmoid(results[step.a]);
+        return select(
+            (results[step.a] <= results[step.b]) & (results[step.a] >= results[step.b]), yes,
+            no);
+      case Operation::negate:
+        return -results[step.a];
+      case Operation::absolute:
+        return abs(results[step.a]);
+      case Operation::floor:
+        return floor(results[step.a]);
+      case Operation::exponential:
+        return exp(results[step.a]);
+      case Operation::logarithm:
+        return log(results[step.a]);
+      case Operation::square_root:
+        return sqrt(results[step.a]);
+      case Operation::tanh:
+        return tanh(results[step.a]);
+      case Operation::sigmoid:
+        return sigmoid(results[step.a]);
       case Operation::select:
         return select(results[step.a] > V(0.5f), results[step.b], results[step.c]);
     }

@@ -26,7 +26,9 @@ inline constexpr float kNarrowSum = 20.0f;
 
 /// Rows of a panel: the channels, then the largest |k| of each key, infinite for keys that
 /// stayed as they were.
-ATTN_FN constexpr int additive_depth(int channels) { return channels + 1; }
+ATTN_FN constexpr int additive_depth(int channels) {
+  return channels + 1;
+}
 
 /// Turns a key into what a panel holds. The row is zero from `channels` to the end of the
 /// vector that additive_depth() ends in.
@@ -76,16 +78,26 @@ struct AdditiveQueries {
 /// Dividers of 512 bits take 10 to 16 cycles.
 inline constexpr bool kDivides = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4;
 
-/// 1 / d for d >= 1, infinity too.
+/// Whether |q| + |k| may exceed kNarrowSum.
+enum class AdditiveRange { narrow, wide };
+
+/// 1 + e^2(q+k). Wide, it is bounded: 1 / 2^60 is as good as 0, a product of two bounds is a
+/// float, and no quotient is subnormal.
+template <AdditiveRange kRange>
+ATTN_FN Lane additive_divisor(float exp_q, Lane exp_k) {
+  const Lane d = multiply_add(exp_q, exp_k, 1.0f);
+  return kRange == AdditiveRange::wide ? min(0x1p60f, d) : d;
+}
 ATTN_FN Lane additive_inverse(Lane d) {
   if constexpr (kDivides) return 1.0f / d;
-  return reciprocal(min(0x1p120f, d));
+  return reciprocal(d);
 }
 
 /// r for vectors that hold keys of both kinds; `raw` are those that stayed as they were.
 ATTN_FN Lane additive_checked(float q, float exp_q, Lane k, LaneMask raw) {
   const Lane direct = 0.5f - 0.5f * tanh(q + k);
-  return select(raw, direct, additive_inverse(multiply_add(exp_q, k, 1.0f)));
+  if (all(raw)) return direct;
+  return select(raw, direct, additive_inverse(additive_divisor<AdditiveRange::wide>(exp_q, k)));
 }
 
 }  // namespace attn::cpu::inline ATTN_TARGET

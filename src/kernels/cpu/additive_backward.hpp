@@ -32,16 +32,16 @@ struct AdditiveSlice {
   std::int64_t ds_stride;
   const float* q;
   std::int64_t q_stride;
-  const float* exps;         ///< [queries, kAdditiveSlice]
-  Lane dw[kAdditiveSlice];   ///< sums of dS r
+  const float* exps;        ///< [queries, kAdditiveSlice]
+  Lane dw[kAdditiveSlice];  ///< sums of dS r
 };
 
-/// Whether a slice may hold keys that are no exponentials, or NaN.
-enum class AdditiveCheck { none, all };
+/// How r is found: checked where a slice may hold keys that are no exponentials, or NaN.
+enum class AdditivePath { narrow, wide, checked };
 
 /// Rows [row, row + kR) and channels [channel, channel + kC) of a slice against all keys: adds
 /// to dk and dw and leaves the vectors whose lanes sum to dq / 4 w.
-template <int kR, int kC, AdditiveCheck kCheck>
+template <int kR, int kC, AdditivePath kPath>
 ATTN_FN void additive_backward_block(AdditiveSlice& slice, int row, int channel,
                                      Lane (*dq)[kAdditiveSlice]) {
   Lane dq_sum[kR][kC];
@@ -52,12 +52,17 @@ ATTN_FN void additive_backward_block(AdditiveSlice& slice, int row, int channel,
 #pragma GCC unroll 4
     for (int r = 0; r < kR; ++r) dq_sum[r][c] = Lane(0.0f);
   }
+  // Copies: what a store to dk may alias would be read again at every step.
+  const int cols = slice.cols;
+  const std::int64_t panel_stride = slice.panel_stride;
+  const std::int64_t ds_stride = slice.ds_stride;
+  const std::int64_t q_stride = slice.q_stride;
   const float* panel = slice.panels + channel * kPanel;
   const float* tops = slice.tops;
   float* dk = slice.dk + channel * kPanel;
-  const float* ds = slice.ds + row * slice.ds_stride;
+  const float* ds = slice.ds + row * ds_stride;
   const float* exps = slice.exps + row * kAdditiveSlice + channel;
-  const float* q = slice.q + row * slice.q_stride + channel;
+  const float* q = slice.q + row * q_stride + channel;
 
   const auto vector = [&](int v) ATTN_LAMBDA {
     Lane k[kC];
@@ -69,18 +74,20 @@ ATTN_FN void additive_backward_block(AdditiveSlice& slice, int row, int channel,
     }
 #pragma GCC unroll 4
     for (int r = 0; r < kR; ++r) {
-      const Lane up = Lane::load(ds + r * slice.ds_stride + v);
+      const Lane up = Lane::load(ds + r * ds_stride + v);
 #pragma GCC unroll 4
       for (int c = 0; c < kC; ++c) {
         const float exp_q = exps[r * kAdditiveSlice + c];
         Lane gap;
-        if constexpr (kCheck == AdditiveCheck::all) {
-          gap = additive_checked(q[r * slice.q_stride + c], exp_q, k[c],
+        if constexpr (kPath == AdditivePath::checked) {
+          gap = additive_checked(q[r * q_stride + c], exp_q, k[c],
                                  Lane::load(tops + v) > kKeyLimit);
           // No gradient comes from a score without one, whatever its slope is.
           gap = select(up == Lane(0.0f), Lane(0.0f), gap);
         } else {
-          gap = additive_inverse(multiply_add(exp_q, k[c], 1.0f));
+          constexpr auto kRange =
+              kPath == AdditivePath::narrow ? AdditiveRange::narrow : AdditiveRange::wide;
+          gap = additive_inverse(additive_divisor<kRange>(exp_q, k[c]));
         }
         const Lane part = up * gap;
         const Lane down = negative_multiply_add(part, gap, part);
@@ -94,15 +101,15 @@ ATTN_FN void additive_backward_block(AdditiveSlice& slice, int row, int channel,
   };
   int j = 0;
 #pragma GCC unroll 1
-  for (; j + kPanel <= slice.cols; j += kPanel) {
-#pragma GCC unroll 4
+  for (; j + kPanel <= cols; j += kPanel) {
+#pragma GCC unroll 1
     for (int v = 0; v < kPanel; v += kLanes) vector(v);
-    panel += slice.panel_stride;
-    tops += slice.panel_stride;
-    dk += slice.panel_stride;
+    panel += panel_stride;
+    tops += panel_stride;
+    dk += panel_stride;
     ds += kPanel;
   }
-  for (int v = 0; j + v < slice.cols; v += kLanes) vector(v);
+  for (int v = 0; j + v < cols; v += kLanes) vector(v);
 #pragma GCC unroll 4
   for (int c = 0; c < kC; ++c) {
     slice.dw[channel + c] = dw_sum[c];
@@ -112,17 +119,17 @@ ATTN_FN void additive_backward_block(AdditiveSlice& slice, int row, int channel,
 }
 
 /// All channels of a slice for kR rows.
-template <int kR, AdditiveCheck kCheck>
+template <int kR, AdditivePath kPath>
 ATTN_FN void additive_backward_rows(AdditiveSlice& slice, int row, int channels,
                                     Lane (*dq)[kAdditiveSlice]) {
   int c = 0;
   for (; c + kAdditiveBackChannels <= channels; c += kAdditiveBackChannels)
-    additive_backward_block<kR, kAdditiveBackChannels, kCheck>(slice, row, c, dq);
-  for (; c < channels; ++c) additive_backward_block<kR, 1, kCheck>(slice, row, c, dq);
+    additive_backward_block<kR, kAdditiveBackChannels, kPath>(slice, row, c, dq);
+  for (; c < channels; ++c) additive_backward_block<kR, 1, kPath>(slice, row, c, dq);
 }
 
 /// All rows and channels of a slice; writes dq [rows, kAdditiveSlice] = factor * sums.
-template <AdditiveCheck kCheck>
+template <AdditivePath kPath>
 [[gnu::noinline]] void additive_backward_slice(AdditiveSlice& slice, int rows, int channels,
                                                const float* factor, float* dq,
                                                std::int64_t dq_stride) {
@@ -132,10 +139,10 @@ template <AdditiveCheck kCheck>
   for (int r = 0; r < rows; r += kAdditiveBackRows) {
     const int count = rows - r < kAdditiveBackRows ? rows - r : kAdditiveBackRows;
     if (count == kAdditiveBackRows) {
-      additive_backward_rows<kAdditiveBackRows, kCheck>(slice, r, channels, sums);
+      additive_backward_rows<kAdditiveBackRows, kPath>(slice, r, channels, sums);
     } else {
       for (int i = 0; i < count; ++i)
-        additive_backward_rows<1, kCheck>(slice, r + i, channels, sums + i);
+        additive_backward_rows<1, kPath>(slice, r + i, channels, sums + i);
     }
     for (int i = 0; i < count; ++i)
       for (int c = 0; c < channels; c += kLanes) {
@@ -149,12 +156,12 @@ template <AdditiveCheck kCheck>
 
 /// Given ds [rows, cols]: writes dq [rows, channels], whole vectors each, and adds to dw and to
 /// dk, which lies in panels like the keys and waits for additive_key_rows().
-[[gnu::noinline]] inline void additive_backward(int rows, int cols, int channels, const float* q,
-                                                std::int64_t q_stride, const float* panels,
-                                                const float* w, std::int64_t w_step,
-                                                const float* ds, std::int64_t ds_stride,
-                                                float* dq, std::int64_t dq_stride, float* dk,
-                                                float* dw) {
+[[gnu::noinline]] inline void additive_backward(int rows, int cols, int channels,
+                                                const float* q, std::int64_t q_stride,
+                                                const float* panels, const float* w,
+                                                std::int64_t w_step, const float* ds,
+                                                std::int64_t ds_stride, float* dq,
+                                                std::int64_t dq_stride, float* dk, float* dw) {
   constexpr int kQueries = 24;
   AdditiveQueries<kQueries, kAdditiveSlice> queries;
   AdditiveSlice slice;
@@ -168,7 +175,7 @@ template <AdditiveCheck kCheck>
   Lane top(0.0f);
   for (int j = 0; j < cols; j += kLanes)
     top = max(top, Lane::load(slice.tops + j / kPanel * slice.panel_stride + j % kPanel));
-  const bool exponentials = reduce_max(top) <= kKeyLimit;
+  const float key_top = reduce_max(top);
   // dw = sum dS (1 - 2 r)
   Lane total(0.0f);
   for (int r = 0; r < rows; ++r)
@@ -188,10 +195,14 @@ template <AdditiveCheck kCheck>
       slice.ds = ds + r * ds_stride;
       queries.read(some, count, slice.q, q_stride);
       float* to = dq + r * dq_stride + c;
-      if (exponentials && !queries.nan) {
-        additive_backward_slice<AdditiveCheck::none>(slice, some, count, factor, to, dq_stride);
+      if (key_top > kKeyLimit || queries.nan) {
+        additive_backward_slice<AdditivePath::checked>(slice, some, count, factor, to,
+                                                       dq_stride);
+      } else if (queries.top + key_top <= kNarrowSum) {
+        additive_backward_slice<AdditivePath::narrow>(slice, some, count, factor, to,
+                                                      dq_stride);
       } else {
-        additive_backward_slice<AdditiveCheck::all>(slice, some, count, factor, to, dq_stride);
+        additive_backward_slice<AdditivePath::wide>(slice, some, count, factor, to, dq_stride);
       }
     }
     float sums[kAdditiveSlice];
@@ -207,16 +218,15 @@ template <AdditiveCheck kCheck>
 
 /// Turns panels of dk into rows [keys, stride], whole vectors each, with the factor 4 w.
 [[gnu::noinline]] inline void additive_key_rows(const float* panels, int keys, int channels,
-                                                const float* w, std::int64_t w_step, float* rows,
-                                                std::int64_t stride) {
+                                                const float* w, std::int64_t w_step,
+                                                float* rows, std::int64_t stride) {
   for (int c = 0; c < channels; c += kLanes) {
     float factor[kLanes] = {};
     for (int x = 0; x < kLanes && c + x < channels; ++x) factor[x] = 4.0f * w[(c + x) * w_step];
     for (int j = 0; j < keys; j += kLanes) {
-      const float* panel = panels +
-                           static_cast<std::int64_t>(j / kPanel) * kPanel *
-                               additive_depth(channels) +
-                           j % kPanel + c * kPanel;
+      const float* panel =
+          panels + static_cast<std::int64_t>(j / kPanel) * kPanel * additive_depth(channels) +
+          j % kPanel + c * kPanel;
       Lane square[kLanes];
 #pragma GCC unroll 16
       for (int x = 0; x < kLanes; ++x)

@@ -17,9 +17,6 @@ inline constexpr int kAdditiveChannels = 64;
 /// of a step, so that more rows gain nothing (Zen 3: 4 and 6 are alike, 2 is 3 % slower).
 inline constexpr int kAdditiveRows = 4;
 
-/// Whether e^2(q+k) may be so large that products of two overflow.
-enum class AdditiveRange { narrow, wide };
-
 /// What one step of the channels needs: -2 w of each, and the sum of w to start from.
 struct AdditiveWeights {
   float minus_twice[kAdditiveChannels];
@@ -42,11 +39,6 @@ template <int kR, AdditiveRange kRange>
 ATTN_FN void additive_rows(int channels, const float* exps, const float* panel,
                            const AdditiveWeights& weights, bool first, float* s,
                            std::int64_t s_stride) {
-  // 1 / 2^60 is as good as 0, and the product of two such bounds is a float.
-  const auto one_plus = [](float a, Lane b) ATTN_LAMBDA {
-    const Lane d = multiply_add(a, b, 1.0f);
-    return kRange == AdditiveRange::wide ? min(0x1p60f, d) : d;
-  };
   const float* w = weights.minus_twice;
   Lane sum[kR];
 #pragma GCC unroll 8
@@ -60,8 +52,8 @@ ATTN_FN void additive_rows(int channels, const float* exps, const float* panel,
     const Lane b2 = Lane::load(panel + (c + 1) * kPanel);
 #pragma GCC unroll 8
     for (int r = 0; r < kR; ++r) {
-      const Lane d1 = one_plus(exps[r * kAdditiveChannels + c], b1);
-      const Lane d2 = one_plus(exps[r * kAdditiveChannels + c + 1], b2);
+      const Lane d1 = additive_divisor<kRange>(exps[r * kAdditiveChannels + c], b1);
+      const Lane d2 = additive_divisor<kRange>(exps[r * kAdditiveChannels + c + 1], b2);
       const Lane numerator = multiply_add(w[c], d2, w[c + 1] * d1);
       if constexpr (kDivides) {
         sum[r] += numerator / (d1 * d2);
@@ -73,9 +65,10 @@ ATTN_FN void additive_rows(int channels, const float* exps, const float* panel,
   if (c < channels) {
     const Lane b = Lane::load(panel + c * kPanel);
 #pragma GCC unroll 8
-    for (int r = 0; r < kR; ++r)
-      sum[r] = multiply_add(
-          w[c], additive_inverse(one_plus(exps[r * kAdditiveChannels + c], b)), sum[r]);
+    for (int r = 0; r < kR; ++r) {
+      const Lane d = additive_divisor<kRange>(exps[r * kAdditiveChannels + c], b);
+      sum[r] = multiply_add(w[c], additive_inverse(d), sum[r]);
+    }
   }
 #pragma GCC unroll 8
   for (int r = 0; r < kR; ++r) sum[r].store(s + r * s_stride);
@@ -108,10 +101,12 @@ template <AdditiveRange kRange>
 }
 
 /// The same for a vector with keys that are no exponentials.
-[[gnu::noinline]] inline void additive_checked_vector(
-    int rows, int channels, const float* q, std::int64_t q_stride, const float* exps,
-    const float* panel, LaneMask raw, const AdditiveWeights& weights, bool first, float* s,
-    std::int64_t s_stride) {
+[[gnu::noinline]] inline void additive_checked_vector(int rows, int channels, const float* q,
+                                                      std::int64_t q_stride, const float* exps,
+                                                      const float* panel, LaneMask raw,
+                                                      const AdditiveWeights& weights,
+                                                      bool first, float* s,
+                                                      std::int64_t s_stride) {
   for (int r = 0; r < rows; ++r) {
     Lane sum(weights.total);
     if (!first) sum += Lane::load(s + r * s_stride);
@@ -124,9 +119,9 @@ template <AdditiveRange kRange>
   }
 }
 
-/// s [rows, cols] from rows of queries, whole vectors each, and panels [additive_depth(channels),
-/// kPanel] of prepared keys; w has `w_step` floats between channels and |w| < 2^60. The error is
-/// about 1e-6 of the sum of |w|.
+/// s [rows, cols] from rows of queries, whole vectors each, and panels
+/// [additive_depth(channels), kPanel] of prepared keys; w has `w_step` floats between channels
+/// and |w| < 2^60. The error is about 1e-6 of the sum of |w|.
 [[gnu::noinline]] inline void additive_scores(int rows, int cols, int channels, const float* q,
                                               std::int64_t q_stride, const float* panels,
                                               const float* w, std::int64_t w_step, float* s,
@@ -141,8 +136,9 @@ template <AdditiveRange kRange>
       const float* raw_q = q + r * q_stride + c;
       queries.read(count, depth, raw_q, q_stride);
       for (int j = 0; j < cols; j += kLanes) {
-        const float* all = panels + static_cast<std::int64_t>(j / kPanel) * kPanel *
-                                        additive_depth(channels) + j % kPanel;
+        const float* all =
+            panels + static_cast<std::int64_t>(j / kPanel) * kPanel * additive_depth(channels) +
+            j % kPanel;
         const Lane tops = Lane::load(all + channels * kPanel);
         const float* panel = all + c * kPanel;
         float* to = s + r * s_stride + j;

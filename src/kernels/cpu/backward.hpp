@@ -196,7 +196,8 @@ ATTN_FN void make_tile(const BackwardPlan& bp, const TilePlace& at, bool masked,
     plan.scores[m].ops->forward(plan.scores[m].functor, plan.scores[m].tables, at, scratch.s,
                                 kBackwardStride);
   }
-  if (masked) apply_mask(plan, at, scratch.s, kBackwardStride, scratch.bits);
+  if (masked)
+    apply_mask_where_needed(plan, at, scratch.s, kBackwardStride, scratch.bits);
   fill_tail(at.rows, at.cols, scratch.s, kBackwardStride, -kInfinity);
   multiply_packed<false>(
       at.rows, round_up(at.cols, kLanes), plan.value_channels,

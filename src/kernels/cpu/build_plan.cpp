@@ -94,10 +94,24 @@ void PlanHolder::keep_masks(const void* masks, const TilePlace& at, std::uint8_t
   }
 }
 
+void PlanHolder::pack_weights() {
+  const Table& from = recipe_.weights;
+  plan_.weights = from;
+  if (from.data == nullptr) return;
+  const std::int64_t heads = from.shape[1];
+  const std::int64_t entries = from.shape[3];
+  for (std::int64_t h = 0; h < heads; ++h)
+    for (std::int64_t c = 0; c < entries; ++c)
+      weights_.push_back(
+          static_cast<const float*>(from.data)[h * from.strides[1] + c * from.strides[3]]);
+  plan_.weights.data = weights_.data();
+  plan_.weights.strides = {0, heads > 1 ? entries : 0, 0, entries > 1 ? 1 : 0};
+}
+
 void PlanHolder::set_stages() {
   plan_.similarity = recipe_.similarity;
   plan_.scale = recipe_.scale;
-  plan_.weights = recipe_.weights;
+  pack_weights();
   if (recipe_.scores.size() > kMaxStages || recipe_.factors.size() > kMaxStages)
     fail("attn::cpu: ", recipe_.scores.size(), " score modifiers and ", recipe_.factors.size(),
          " weight modifiers; at most ", kMaxStages, " of each are accepted");

@@ -71,6 +71,8 @@ class PlanHolder {
     plan_.value_channels = layout.value_channels();
   }
   void set_stages();
+  /// The kernels read the similarity's weights side by side, whatever their strides.
+  void pack_weights();
   void set_grads(const RecipeGrads& grads, BackwardPlan& bp) const;
 
   static Cover cover_masks(const void* masks, const Block& block);
@@ -80,6 +82,7 @@ class PlanHolder {
   const Recipe& recipe_;
   Target target_;
   Plan plan_;
+  std::vector<float> weights_;  ///< of the similarity [1 or kv_heads, entries]
   std::vector<FlatStage> scores_;
   std::vector<FlatStage> factors_;
 };

@@ -52,6 +52,21 @@ ATTN_FN void for_each_row(const Rows<T>& rows, int first, int count, const Visit
   }
 }
 
+/// How far ahead of the rows that are read memory is asked for. With 16-bit rows the hardware
+/// alone gives 84 % of the read bandwidth, 1 KiB ahead 97 %, 4 KiB more than the plain sum that
+/// measures it (one thread, 128 channels).
+inline constexpr std::uintptr_t kAheadBytes = 4096;
+
+/// Asks for the lines behind a row. A guess where pages end or rows lie apart; an address
+/// without memory is no fault.
+template <class T>
+ATTN_FN void prefetch_ahead(const T* row, int channels) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(row) + kAheadBytes;
+  const auto bytes = static_cast<std::uintptr_t>(channels) * sizeof(T);
+  for (std::uintptr_t b = 0; b < bytes; b += 64)
+    __builtin_prefetch(reinterpret_cast<const void*>(begin + b));
+}
+
 /// In each lane a share of q . k. One key after the other: memory is read in order, which is
 /// worth more than sharing the loads of q (fp32, 128 channels, one thread: 98 % of the read
 /// bandwidth; two keys at once 77 %, eight 63 %). Four sums hide the latency.
@@ -76,6 +91,7 @@ ATTN_FN void dot_in_place(const Rows<T>& keys, int first, int count, int channel
                           float* s) {
   Lane shares[kLanes];
   for_each_row(keys, first, count, [&](int j, const T* k) ATTN_LAMBDA {
+    prefetch_ahead(k, channels);
     shares[j % kLanes] = dot_shares(k, q, channels);
     if (j % kLanes == kLanes - 1) sum_each(shares).store(s + j + 1 - kLanes);
   });
@@ -199,6 +215,7 @@ template <class T>
 ATTN_FN void pool_in_place(const Rows<T>& values, int first, int count, int channels,
                            const float* w, float* out) {
   for_each_row(values, first, count, [&](int j, const T* v) ATTN_LAMBDA {
+    prefetch_ahead(v, channels);
     if (w[j] != 0.0f) add_value(v, channels, w[j], out);
   });
 }

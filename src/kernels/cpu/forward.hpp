@@ -49,16 +49,20 @@ ATTN_FN bool all_finite(const float* rows, std::int64_t stride, int count, int c
   const RawRows v = plan.key_rows(plan.v, run.batch, run.kv_head);
   for (int j = 0; j < packed.count; j += kPackRows) {
     const int count = packed.count - j < kPackRows ? packed.count - j : kPackRows;
-    if (depth > 0) {
+    float* panels = packed.keys + static_cast<std::int64_t>(j) * depth;
+    if (plan.similarity == Similarity::dot) {
+      const FloatRows keys = float_rows(k, j, count, plan.channels, rows, key_stride);
+      transpose_panels(keys.data, keys.stride, count, depth, panels);
+    } else if (depth > 0) {
       read_rows(k, j, count, plan.channels, rows, key_stride);
       prepare_rows(plan, run.kv_head, Side::key, rows, key_stride, count);
-      transpose_panels(rows, key_stride, count, depth,
-                       packed.keys + static_cast<std::int64_t>(j) * depth);
+      transpose_panels(rows, key_stride, count, depth, panels);
     }
-    read_rows(v, j, count, plan.value_channels, rows, value_stride);
+    const FloatRows values = float_rows(v, j, count, plan.value_channels, rows, value_stride);
     packed.values_finite =
-        packed.values_finite && all_finite(rows, value_stride, count, plan.value_channels);
-    slice_panels(rows, value_stride, count, plan.value_channels,
+        packed.values_finite &&
+        all_finite(values.data, values.stride, count, plan.value_channels);
+    slice_panels(values.data, values.stride, count, plan.value_channels,
                  packed.values + static_cast<std::int64_t>(j) * kPanel, packed.count);
   }
 }
@@ -283,10 +287,12 @@ ATTN_FN void forward_tile(const Plan& plan, const ForwardRun& run, int head,
             q_stride);
   prepare_rows(plan, run.kv_head, Side::query, scratch.q, q_stride, count);
 
-  RunningRows rows[kRowTiles];
-  const int tiles = (count + kTileRows - 1) / kTileRows;
+  // Under a mask lower tiles have less to throw away at its edges.
+  const int height = plan.masks == nullptr ? kTileRows : kMaskedRows;
+  RunningRows rows[kTileRows * kRowTiles / kMaskedRows];
+  const int tiles = (count + height - 1) / height;
   for (int t = 0; t < tiles; ++t) {
-    const int r = t * kTileRows;
+    const int r = t * height;
     rows[t] = {scratch.q + r * q_stride, scratch.out + r * out_stride, scratch.reference + r,
                scratch.mass + r, scratch.rescale + r, true};
   }
@@ -295,9 +301,8 @@ ATTN_FN void forward_tile(const Plan& plan, const ForwardRun& run, int head,
     scratch.mass[r] = 0.0f;
   }
   const auto place = [&](int t) ATTN_LAMBDA {
-    const int r = t * kTileRows;
-    return TilePlace{run.batch, head, first + r, 0, count - r < kTileRows ? count - r : kTileRows,
-                     0};
+    const int r = t * height;
+    return TilePlace{run.batch, head, first + r, 0, count - r < height ? count - r : height, 0};
   };
   if (plan.streams) {
     for (int k = 0; k < scratch.packed.count; k += kTileCols)
@@ -313,15 +318,15 @@ ATTN_FN void forward_tile(const Plan& plan, const ForwardRun& run, int head,
                                 scratch.reference, scratch.mass, scratch.scale, scratch.stat);
   } else {
     for (int t = 0; t < tiles; ++t)
-      whole_rows(plan, run.kv_head, scratch, place(t), rows[t], scratch.scale + t * kTileRows,
-                 scratch.stat + t * kTileRows);
+      whole_rows(plan, run.kv_head, scratch, place(t), rows[t], scratch.scale + t * height,
+                 scratch.stat + t * height);
   }
   for (int t = 0; t < tiles; ++t) {
     const TilePlace at = place(t);
     if (rows[t].empty || scratch.packed.count == 0) {
       for (std::int64_t c = 0; c < at.rows * out_stride; ++c) rows[t].out[c] = 0.0f;
     } else {
-      scale_rows(plan, at.rows, scratch.scale + t * kTileRows, rows[t].out);
+      scale_rows(plan, at.rows, scratch.scale + t * height, rows[t].out);
     }
   }
   write_rows(scratch.out, out_stride, count, plan.value_channels,

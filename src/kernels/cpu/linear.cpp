@@ -1,3 +1,5 @@
+#include "attn/kernels/linear.hpp"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -6,7 +8,6 @@
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/core/thread_pool.hpp"
-#include "attn/kernels/linear.hpp"
 #include "attn/kernels/target.hpp"
 #include "kernels/cpu/linear_plan.hpp"
 
@@ -40,10 +41,10 @@ LinearPlan plan_of(const LinearArgs<T>& args) {
   plan.v = RawView::of(args.v);
   plan.decay = RawView::of(args.decay);
   const auto& beta = args.beta;
-  plan.beta = RawView::of(View<const T, 4>{
-      beta.data,
-      {beta.shape[0], beta.shape[1], beta.shape[2], 1},
-      {beta.strides[0], beta.strides[1], beta.strides[2], 0}});
+  plan.beta =
+      RawView::of(View<const T, 4>{beta.data,
+                                   {beta.shape[0], beta.shape[1], beta.shape[2], 1},
+                                   {beta.strides[0], beta.strides[1], beta.strides[2], 0}});
   plan.out = RawView::of(args.out);
   plan.past = RawView::of(args.past);
   plan.state = RawView::of(args.state);

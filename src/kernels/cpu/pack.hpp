@@ -57,6 +57,23 @@ ATTN_FN void with_type(DType dtype, const Run& run) {
   });
 }
 
+/// fp32 rows: element (r, c) is data[r * stride + c].
+struct FloatRows {
+  const float* data;
+  std::int64_t stride;
+};
+
+/// Rows [first, first + count) where they lie, if they are fp32 in whole vectors; else read
+/// into `buffer`.
+ATTN_FN FloatRows float_rows(const RawRows& rows, int first, int count, int channels,
+                             float* buffer, std::int64_t stride) {
+  if (rows.dtype == DType::f32 && rows.channel == 1 && rows.pages == nullptr &&
+      channels % kLanes == 0)
+    return {static_cast<const float*>(rows.base) + first * rows.row, rows.row};
+  read_rows(rows, first, count, channels, buffer, stride);
+  return {buffer, stride};
+}
+
 /// The reverse: fp32 [count, stride] into rows.
 [[gnu::noinline]] inline void write_rows(const float* from, std::int64_t stride, int count,
                                          int channels, const RawRows& rows, int first) {

@@ -75,11 +75,35 @@ ATTN_FN void fill_tail(int rows, int cols, float* s, std::int64_t stride, float 
     for (int c = cols; c < end; ++c) s[r * stride + c] = value;
 }
 
+/// Applies the mask to the panels that it cuts through; those it keeps whole are left alone.
+[[gnu::noinline]] inline void apply_mask_where_needed(const Plan& plan, const TilePlace& at,
+                                                      float* s, std::int64_t stride,
+                                                      std::uint8_t* bits_scratch) {
+  const auto whole = [&](int column) ATTN_LAMBDA {
+    const int last = column + kPanel < at.cols ? column + kPanel : at.cols;
+    const Block block{at.batch, at.head, {at.q, at.q + at.rows}, {at.k + column, at.k + last}};
+    return plan.cover(plan.masks, block) == Cover::all;
+  };
+  for (int begin = 0; begin < at.cols;) {
+    if (whole(begin)) {
+      begin += kPanel;
+      continue;
+    }
+    int end = begin + kPanel;
+    while (end < at.cols && !whole(end)) end += kPanel;
+    TilePlace part = at;
+    part.k = at.k + begin;
+    part.cols = (end < at.cols ? end : at.cols) - begin;
+    apply_mask(plan, part, s + begin, stride, bits_scratch);
+    begin = end + kPanel;
+  }
+}
+
 /// Modifiers, mask, padding: what a normaliser wants to see.
 ATTN_FN void finish_scores(const Plan& plan, const TilePlace& at, bool masked, float* s,
                            std::int64_t stride, std::uint8_t* bits_scratch) {
   modify(plan, plan.score_count, at, s, stride);
-  if (masked) apply_mask(plan, at, s, stride, bits_scratch);
+  if (masked) apply_mask_where_needed(plan, at, s, stride, bits_scratch);
   fill_tail(at.rows, at.cols, s, stride, -kInfinity);
 }
 

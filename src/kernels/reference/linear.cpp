@@ -99,10 +99,10 @@ void linear_head(const LinearArgs<T>& args, std::int64_t b, std::int64_t kv_head
     const Numbers k = read(args.k.at(b, kv_head, t), args.k.strides[3], channels);
     const Numbers v = read(args.v.at(b, kv_head, t), args.v.strides[3], values);
     const bool shared = args.decay.shape[3] == 1;
-    const Numbers decay = pool::has_decay(args.rule)
-                              ? read(args.decay.at(b, kv_head, t), args.decay.strides[3],
-                                     shared ? 1 : channels)
-                              : Numbers{};
+    const Numbers decay =
+        pool::has_decay(args.rule)
+            ? read(args.decay.at(b, kv_head, t), args.decay.strides[3], shared ? 1 : channels)
+            : Numbers{};
     const pool::LinearStep<double> step{
         k.data(), v.data(), decay.data(), shared ? 0 : 1,
         pool::has_delta(args.rule) ? wide(*args.beta.at(b, kv_head, t)) : 1.0};

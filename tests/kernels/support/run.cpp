@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "attn/kernels/reference/attention.hpp"
+#include "kernels/support/inputs.hpp"
 #include "support/tolerance.hpp"
 
 namespace attn::test {
@@ -54,77 +55,14 @@ class TableGrads {
   RecipeGrads grads_;
 };
 
-/// The numbers of a problem in one element type.
 template <class T>
-struct Inputs {
-  using S = StatOf<T>;
-
-  const Problem& p;
-  Strided<T> q, k, v, out, d_out, dq, dk, dv;
-  Strided<S> stat, d_stat, d_all, d_columns, d_distances;
-
-  Inputs(const Problem& problem, Lay q_lay, Lay kv_lay, Lay out_lay)
-      : p(problem),
-        q(p.q_shape(), q_lay, p.q),
-        k(p.k_shape(), kv_lay, p.k),
-        v(p.v_shape(), kv_lay, p.v),
-        out(p.out_shape(), out_lay),
-        d_out(p.out_shape(), q_lay, p.d_out),
-        dq(p.q_shape(), out_lay),
-        dk(p.k_shape(), out_lay),
-        dv(p.v_shape(), out_lay),
-        stat(stat_shape(), out_lay),
-        d_stat(stat_shape(), q_lay),
-        d_all({0, 0, 0, 0}, Lay::packed),
-        d_columns({0, 0, 0, 0}, Lay::packed),
-        d_distances({0, 0, 0, 0}, Lay::packed) {
-    if (p.spec.d_stat) d_stat = Strided<S>(stat_shape(), q_lay, p.d_stat);
-    if (!p.spec.d_weights) return;
-    const std::int64_t b = p.spec.batch, h = p.spec.heads(), n = p.spec.queries;
-    d_all = Strided<S>(p.weights_shape(), q_lay, p.d_all);
-    d_columns = Strided<S>({b, h, p.spec.keys, 1}, q_lay, p.d_columns);
-    d_distances = Strided<S>({b, h, n, 2 * p.distance_reach + 1}, q_lay, p.d_distances);
-  }
-  Shape stat_shape() const { return {p.spec.batch, p.spec.heads(), p.spec.queries, 1}; }
-
-  template <class U>
-  static View<U, 3> flat(Strided<U>& array) {
-    const View<U, 4> all = array.view();
-    return {all.data, {all.shape[0], all.shape[1], all.shape[2]},
-            {all.strides[0], all.strides[1], all.strides[2]}};
-  }
-
-  ForwardArgs<T> forward_args(bool with_stat) {
-    ForwardArgs<T> args{.q = q.view(), .k = k.view(), .v = v.view(), .out = out.view()};
-    if (with_stat) args.stat = flat(stat);
-    return args;
-  }
-  BackwardArgs<T> backward_args() {
-    BackwardArgs<T> args{.q = q.view(),
-                         .k = k.view(),
-                         .v = v.view(),
-                         .out = out.view(),
-                         .stat = flat(stat),
-                         .d_out = d_out.view(),
-                         .dq = dq.view(),
-                         .dk = dk.view(),
-                         .dv = dv.view()};
-    if (p.spec.d_stat) args.d_stat = flat(d_stat);
-    if (p.spec.d_weights) {
-      args.d_weights.all = d_all.view();
-      args.d_weights.column_sums = flat(d_columns);
-      args.d_weights.distance_sums = d_distances.view();
-      args.d_weights.distance_offset = p.distance_offset;
-    }
-    return args;
-  }
-  Results results(std::vector<std::vector<double>> tables) {
-    Results all{out.values(), stat.values(), dq.values(), dk.values(), dv.values(),
-                std::move(tables), ""};
-    all.damage = out.damage() + stat.damage() + dq.damage() + dk.damage() + dv.damage();
-    return all;
-  }
-};
+Results results_of(Inputs<T>& from, std::vector<std::vector<double>> tables) {
+  Results all{from.out.values(), from.stat.values(), from.dq.values(), from.dk.values(),
+              from.dv.values(),  std::move(tables),  ""};
+  all.damage = from.out.damage() + from.stat.damage() + from.dq.damage() + from.dk.damage() +
+               from.dv.damage();
+  return all;
+}
 
 template <class T>
 Results run_typed(const Problem& p, const cpu::Context& context, bool with_stat) {
@@ -132,7 +70,7 @@ Results run_typed(const Problem& p, const cpu::Context& context, bool with_stat)
   TableGrads<float> tables(p);
   cpu::forward(inputs.forward_args(with_stat), p.recipe, context);
   if (with_stat) cpu::backward(inputs.backward_args(), p.recipe, tables.get(), context);
-  return inputs.results(tables.values());
+  return results_of(inputs, tables.values());
 }
 
 }  // namespace
@@ -143,7 +81,13 @@ Results run_reference(const Problem& p) {
   const Recipe exact = p.exact();
   reference::forward(inputs.forward_args(true), exact);
   reference::backward(inputs.backward_args(), exact, tables.get());
-  return inputs.results(tables.values());
+  return results_of(inputs, tables.values());
+}
+
+Results forward_reference(const Problem& p) {
+  Inputs<double> inputs(p, Lay::packed, Lay::packed, Lay::packed);
+  reference::forward(inputs.forward_args(true), p.exact());
+  return {.out = inputs.out.values(), .stat = inputs.stat.values()};
 }
 
 Results run_cpu(const Problem& p, const cpu::Context& context, bool with_stat) {

@@ -16,15 +16,18 @@ namespace attn::test {
 
 /// Everything that forward and backward give, packed and in double.
 struct Results {
-  std::vector<double> out, stat, dq, dk, dv;
-  std::vector<std::vector<double>> tables;  ///< gradients, in the order of Problem::tables
-  std::string damage;                       ///< what was written outside the views
+  std::vector<double> out, stat, dq{}, dk{}, dv{};
+  std::vector<std::vector<double>> tables{};  ///< gradients, in the order of Problem::tables
+  std::string damage{};                       ///< what was written outside the views
 
   bool operator==(const Results&) const = default;
 };
 
 /// By the definition, in double.
 Results run_reference(const Problem& problem);
+
+/// The same without the backward pass.
+Results forward_reference(const Problem& problem);
 
 /// By the kernels; backward gets what forward wrote. `with_stat` false leaves the statistic out
 /// of forward, and backward undone.

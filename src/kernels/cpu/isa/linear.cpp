@@ -24,8 +24,8 @@ ATTN_FN void load_row(const T* from, std::int64_t stride, int count, float* to) 
 
 /// Channels [first, first + count) of row t of a view, as floats.
 void read_row(const RawView& view, int b, int h, int t, int first, int count, float* to) {
-  const std::int64_t place = b * view.strides[0] + h * view.strides[1] + t * view.strides[2] +
-                             first * view.strides[3];
+  const std::int64_t place =
+      b * view.strides[0] + h * view.strides[1] + t * view.strides[2] + first * view.strides[3];
   if (view.dtype == DType::bf16) {
     load_row(static_cast<const BFloat16*>(view.data) + place, view.strides[3], count, to);
   } else if (view.dtype == DType::f16) {
@@ -48,8 +48,8 @@ ATTN_FN void store_row(const float* from, int count, T* to, std::int64_t stride)
 
 void write_row(const RawView& view, int b, int h, int t, int first, int count,
                const float* from) {
-  const std::int64_t place = b * view.strides[0] + h * view.strides[1] + t * view.strides[2] +
-                             first * view.strides[3];
+  const std::int64_t place =
+      b * view.strides[0] + h * view.strides[1] + t * view.strides[2] + first * view.strides[3];
   if (view.dtype == DType::bf16) {
     store_row(from, count, static_cast<BFloat16*>(view.data) + place, view.strides[3]);
   } else if (view.dtype == DType::f16) {

@@ -1,0 +1,52 @@
+/// The commands of the program attn. Each is one file; run() finds the one that was asked for.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace attn::tools {
+
+/// What the program says to the shell.
+enum Status : int {
+  success = 0,
+  failure = 1,  ///< something asked for is wrong or did not work
+  usage = 2,    ///< it was asked in a wrong way
+};
+
+/// Where a command writes.
+struct Streams {
+  std::FILE* out = stdout;
+  std::FILE* err = stderr;
+};
+
+/// Runs `attn arguments...`. Never throws; messages go to streams.err.
+int run(const std::vector<std::string>& arguments, const Streams& streams = {});
+
+struct ConformanceOptions {
+  std::vector<std::string> folders;
+  bool every_target = false;
+  bool verbose = false;
+  int threads = 0;
+};
+/// A line for each case that failed, then `N passed, M failed`.
+int conformance(const ConformanceOptions& options, const Streams& streams);
+
+enum class InfoFormat { text, json };
+int info(InfoFormat format, const Streams& streams);
+
+/// Becomes attn-bench; returns only if it cannot.
+int bench(const std::vector<std::string>& arguments, const Streams& streams);
+/// attn-bench in the folder of the program, or in ../bench beside it.
+std::optional<std::filesystem::path> find_bench(const std::filesystem::path& program_folder);
+
+/// The name that is nearest to `word` in edits, if one is near.
+std::optional<std::string> nearest(const std::string& word,
+                                   const std::vector<std::string>& names);
+
+}  // namespace attn::tools

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <fmt/core.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "attn/core/error.hpp"
+#include "attn/core/thread_pool.hpp"
+#include "attn/kernels/target.hpp"
+#include "tools/attn/command.hpp"
+#include "tools/attn/machine.hpp"
+
+namespace attn::tools {
+namespace {
+
+struct Facts {
+  Machine machine;
+  std::vector<std::string> built;
+  std::vector<std::string> runs;
+  std::optional<std::string> best;
+  int threads = 1;
+  std::optional<std::string> asked;  ///< ATTN_THREADS
+  std::string flags;                 ///< what files compiled without attn_kernel_sources get
+};
+
+/// The instruction set of this program's own flags, which a functor compiled like it gets.
+std::string own_flags() {
+#if defined(__AVX512F__)
+  return "avx512";
+#elif defined(__AVX2__)
+  return "avx2";
+#elif defined(__SSE4_2__)
+  return "sse4";
+#elif defined(__aarch64__)
+  return "neon";
+#else
+  return "sse2";
+#endif
+}
+
+Facts facts() {
+  Facts result;
+  result.machine = machine();
+  for (const Target target : cpu::kBuiltTargets) {
+    result.built.emplace_back(name_of(target));
+    if (cpu::available(target)) result.runs.emplace_back(name_of(target));
+  }
+  try {
+    result.best = std::string(name_of(cpu::best_target()));
+  } catch (const Unsupported&) {
+    result.best.reset();  // reported as "none"
+  }
+  result.threads = ThreadPool::default_threads();
+  if (const char* asked = std::getenv("ATTN_THREADS")) result.asked = asked;
+  result.flags = own_flags();
+  return result;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text.empty() ? "none" : text;
+}
+
+nlohmann::json json_of(const Facts& facts) {
+  auto caches = nlohmann::json::object();
+  for (const CacheLevel& cache : facts.machine.caches) caches[cache.name] = cache.bytes;
+  return {{"version", ATTN_VERSION},
+          {"cpu", facts.machine.cpu},
+          {"processors", facts.machine.processors},
+          {"cache_bytes", caches},
+          {"targets_built", facts.built},
+          {"targets_available", facts.runs},
+          {"target", facts.best ? nlohmann::json(*facts.best) : nlohmann::json()},
+          {"threads", facts.threads},
+          {"own_flags", facts.flags}};
+}
+
+void print_text(const Facts& facts, std::FILE* out) {
+  std::vector<std::string> caches;
+  for (const CacheLevel& cache : facts.machine.caches)
+    caches.push_back(cache.name + " " + size_text(cache.bytes));
+  fmt::print(out, "attn {}\n\n", ATTN_VERSION);
+  fmt::print(out, "CPU            {}\n",
+             facts.machine.cpu.empty() ? "unknown" : facts.machine.cpu);
+  fmt::print(out, "processors     {}\n", facts.machine.processors);
+  fmt::print(out, "caches         {}\n", caches.empty() ? "unknown" : joined(caches));
+  fmt::print(out, "kernels built  {}\n", joined(facts.built));
+  fmt::print(out, "machine runs   {}\n", joined(facts.runs));
+  fmt::print(out, "a call takes   {}\n",
+             facts.best.value_or("nothing: this machine runs none of the kernels"));
+  fmt::print(out, "threads        {}{}\n", facts.threads,
+             facts.asked ? " (ATTN_THREADS)" : " (set ATTN_THREADS to change it)");
+  fmt::print(
+      out, "pool           one a process; {} start at the first call that needs them\n",
+      facts.threads == 1 ? "no workers" : std::to_string(facts.threads - 1) + " workers");
+  fmt::print(out,
+             "your functors  for every set above through attn_kernel_sources(); compiled any\n"
+             "               other way they get their own flags, as this program has: {}\n",
+             facts.flags);
+}
+
+}  // namespace
+
+int info(InfoFormat format, const Streams& streams) {
+  const Facts all = facts();
+  if (format == InfoFormat::json) {
+    fmt::print(streams.out, "{}\n",
+               json_of(all).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  } else {
+    print_text(all, streams.out);
+  }
+  return success;
+}
+
+}  // namespace attn::tools

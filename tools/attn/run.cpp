@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tools/attn/command.hpp"
+
+namespace attn::tools {
+namespace {
+
+constexpr const char* kAbout =
+    "attn is attention for C++: fused forward and backward kernels for every attention from\n"
+    "Nadaraya-Watson regression to the Transformer, as a small library. This program shows "
+    "that\n"
+    "they are right and fast on your machine.\n";
+
+constexpr const char* kFooter = R"(
+Attention is four small steps, and each is a folder of the library:
+
+    score  ->  mask  ->  normalise  ->  pool
+    s = f(q, k)   which pairs exist   scores become weights   weights times values
+
+Examples:
+    attn info                                 what the kernels see of this machine
+    attn conformance tests/data/onnx          ONNX's own cases, on the kernels and the reference
+    attn conformance --all-targets a b        two folders, on every instruction set there is
+    attn bench --quick                        speed against this machine's limits, in minutes
+    ATTN_THREADS=1 attn bench --rows C1       one core, one row
+
+Exit status: 0 when all is well, 1 when something failed, 2 for a wrong command.)";
+
+constexpr const char* kConformanceFooter = R"(
+A case is a .safetensors file with inputs, the operators to run and the outputs they must have.
+Each runs on the CPU kernels and on the plain loops that define them, and every output is
+compared: within 1e-3 of the value for f32 and f64, two units in the last place for f16 and bf16.
+A case that is not understood has failed. The last line is `N passed, M failed`.)";
+
+const std::vector<std::string>& command_names() {
+  static const std::vector<std::string> kNames{"conformance", "info", "bench"};
+  return kNames;
+}
+
+int unknown_command(const std::string& word, const Streams& streams) {
+  const auto close = nearest(word, command_names());
+  fmt::print(streams.err, "attn: there is no command '{}'{}\n", word,
+             close ? "; did you mean '" + *close + "'?" : "");
+  fmt::print(streams.err, "Run 'attn --help' for the commands.\n");
+  return usage;
+}
+
+int parsed(const std::vector<std::string>& arguments, const Streams& streams) {
+  CLI::App app(kAbout, "attn");
+  app.footer(kFooter);
+  app.set_version_flag("--version", "attn " ATTN_VERSION);
+  app.require_subcommand(0, 1);
+
+  ConformanceOptions cases;
+  CLI::App* conform = app.add_subcommand(
+      "conformance", "Run conformance cases on the kernels and on the reference");
+  conform->footer(kConformanceFooter);
+  conform->add_option("folders", cases.folders, "Folders of cases, or single cases")
+      ->required()
+      ->type_name("DIR");
+  conform->add_flag("--all-targets", cases.every_target,
+                    "Every instruction set of this machine, not only the best");
+  conform->add_flag("--verbose", cases.verbose, "Name the cases that passed, too");
+  conform->add_option("--threads", cases.threads, "Threads a call may take; default: all")
+      ->check(CLI::Range(1, 1024));
+
+  bool json = false;
+  CLI::App* about =
+      app.add_subcommand("info", "Show the CPU, the kernels for it, threads and caches");
+  about->add_flag("--json", json, "As JSON");
+  // Never parsed here: attn-bench reads its own arguments.
+  app.add_subcommand("bench", "Measure speed: everything behind it goes to attn-bench");
+
+  try {
+    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+    app.parse(reversed);
+  } catch (const CLI::ParseError& error) {
+    std::ostringstream out;
+    std::ostringstream err;
+    const int code = app.exit(error, out, err);
+    fmt::print(streams.out, "{}", out.str());
+    fmt::print(streams.err, "{}", err.str());
+    return code == 0 ? success : usage;
+  }
+  if (*conform) return conformance(cases, streams);
+  if (*about) return info(json ? InfoFormat::json : InfoFormat::text, streams);
+  fmt::print(streams.out, "{}", app.help());
+  return success;
+}
+
+}  // namespace
+
+int run(const std::vector<std::string>& arguments, const Streams& streams) {
+  try {
+    if (!arguments.empty() && !arguments[0].empty() && arguments[0][0] != '-') {
+      const std::string& word = arguments[0];
+      if (word == "bench") return bench({arguments.begin() + 1, arguments.end()}, streams);
+      if (word == "help") return parsed({"--help"}, streams);
+      const auto& names = command_names();
+      if (std::find(names.begin(), names.end(), word) == names.end())
+        return unknown_command(word, streams);
+    }
+    const int status = parsed(arguments, streams);
+    if (std::fflush(streams.out) != 0 || std::ferror(streams.out) != 0) {
+      fmt::print(streams.err, "attn: the output could not be written\n");
+      return failure;
+    }
+    return status;
+  } catch (const std::exception& error) {
+    std::fflush(streams.out);
+    try {
+      fmt::print(streams.err, "attn: {}\n", error.what());
+    } catch (const std::exception&) {
+      return failure;  // nowhere left to say it
+    }
+    return failure;
+  }
+}
+
+}  // namespace attn::tools
