@@ -1,10 +1,11 @@
 #include "conformance/case.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -14,8 +15,8 @@
 #include "attn/core/error.hpp"
 #include "attn/files/array.hpp"
 #include "attn/files/json.hpp"
-#include "attn/files/printable.hpp"
 #include "attn/files/safetensors.hpp"
+#include "conformance/array.hpp"
 
 namespace attn::conformance {
 namespace {

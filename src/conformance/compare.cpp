@@ -8,6 +8,7 @@
 #include <sstream>
 #include <string>
 
+#include "attn/conformance/tolerance.hpp"
 #include "attn/core/dtype.hpp"
 #include "attn/files/array.hpp"
 #include "attn/files/printable.hpp"
@@ -60,7 +61,10 @@ std::optional<Difference> compare(const std::string& name, const Array& got, con
   for (std::int64_t i = 0; i < want.size(); ++i) {
     const double expected = element(want, i);
     const double error = error_between(element(got, i), expected);
-    const double allowed = tolerance.absolute + tolerance.relative * std::fabs(expected);
+    // Any number would be within an endless tolerance.
+    const double allowed = std::isinf(expected)
+                               ? 0.0
+                               : tolerance.absolute + tolerance.relative * std::fabs(expected);
     if (error <= allowed) continue;
     const double excess = allowed > 0.0 ? error / allowed : kEndless;
     if (at >= 0 && excess <= worst) continue;

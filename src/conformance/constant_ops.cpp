@@ -1,23 +1,26 @@
 #include "conformance/constant_ops.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <map>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "attn/core/error.hpp"
 #include "attn/files/array.hpp"
-#include "attn/files/json.hpp"
 #include "attn/files/printable.hpp"
 #include "conformance/array.hpp"
 #include "conformance/case.hpp"
+#include "conformance/lowering.hpp"
+#include "conformance/operators.hpp"
 #include "conformance/softmax_precision.hpp"
 
 namespace attn::conformance {
@@ -378,6 +381,13 @@ Shape reshaped(const std::string& operation, const Shape& shape, const Constant*
     fail<FileError>(operation, ": ", files::shape_text(shape), " does not become ",
                     files::shape_text(result));
   return result;
+}
+
+bool is_constant_op(const std::string& operation) {
+  static constexpr std::array<std::string_view, 13> kKnown{
+      "Shape",   "Constant", "Gather",    "Range",   "Concat", "Slice",          "Transpose",
+      "Reshape", "Size",     "Unsqueeze", "Squeeze", "Expand", "ConstantOfShape"};
+  return std::find(kKnown.begin(), kKnown.end(), operation) != kKnown.end();
 }
 
 Constant constant_op(const std::string& operation, const std::vector<const Constant*>& operands,

@@ -41,6 +41,9 @@ Constant shape_of(const Shape& shape, Attributes& attributes);
 Shape reshaped(const std::string& operation, const Shape& shape, const Constant* wanted,
                Attributes& attributes);
 
+/// Whether an operation arranges constants: Shape, and what constant_op() knows.
+bool is_constant_op(const std::string& operation);
+
 /// Any other operation of constants; FileError if it is not known.
 Constant constant_op(const std::string& operation, const std::vector<const Constant*>& operands,
                      Attributes& attributes);

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
-#include <utility>
 
+#include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/kernels/recipe.hpp"
 #include "conformance/array.hpp"

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <string>
-#include <utility>
+#include <type_traits>
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"

@@ -7,15 +7,11 @@
 
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
 #include <span>
 #include <string>
-
-#include "attn/core/error.hpp"
-#include "conformance/operators.hpp"
 
 namespace attn::conformance {
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -19,9 +20,9 @@
 #include "attn/files/json.hpp"
 #include "attn/files/printable.hpp"
 #include "attn/kernels/erase.hpp"
+#include "attn/kernels/stage.hpp"
 #include "attn/score/program.hpp"
 #include "conformance/array.hpp"
-#include "conformance/case.hpp"
 #include "conformance/constant_ops.hpp"
 #include "conformance/lowering.hpp"
 #include "conformance/operators.hpp"
@@ -108,7 +109,7 @@ class CodeAlgebra {
 /// A value of the graph: numbers that are known now, or the result of an instruction, which has
 /// one number for each score.
 struct Value {
-  std::optional<Constant> constant;
+  std::shared_ptr<const Constant> constant;  ///< null for a result
   Kind kind = Kind::real;
   Shape shape;
   int place = 0;
@@ -130,7 +131,7 @@ class Compiler {
       fail<FileError>("a modifier has one input and one output");
     const Shape whole(grid_.begin(), grid_.end());
     values_[files::to_text(inputs[0], "graph: inputs")] =
-        Value{std::nullopt, Kind::real, whole, code_.emit(Operation::score)};
+        Value{nullptr, Kind::real, whole, code_.emit(Operation::score)};
     const json& constants = files::member(graph, "init", "graph");
     if (!constants.is_object()) fail<FileError>("graph: init: expected an object");
     for (const auto& [name, value] : constants.items())
@@ -150,8 +151,8 @@ class Compiler {
 
  private:
   static Value known(Constant constant) {
-    Value value{std::nullopt, constant.kind, constant.shape, 0};
-    value.constant = std::move(constant);
+    Value value{nullptr, constant.kind, constant.shape, 0};
+    value.constant = std::make_shared<const Constant>(std::move(constant));
     return value;
   }
 
@@ -186,6 +187,8 @@ class Compiler {
                  Attributes& attributes) {
     if (Lowering<NumberAlgebra>::table().count(operation) != 0)
       return elementwise(operation, operands, attributes);
+    if (!is_constant_op(operation))
+      fail<FileError>("unknown operation ", files::in_quotes(operation), " in a graph");
     if (operation == "Shape" && operands.size() == 1 && operands[0] != nullptr)
       return known(shape_of(operands[0]->shape, attributes));
     if (std::optional<Value> same = regrouped(operation, operands, attributes)) return *same;
@@ -194,7 +197,7 @@ class Compiler {
       if (operand != nullptr && !operand->constant)
         fail<FileError>(files::in_quotes(operation),
                         " of scores is not known here; it is of constants");
-      constants.push_back(operand == nullptr ? nullptr : &*operand->constant);
+      constants.push_back(operand == nullptr ? nullptr : operand->constant.get());
     }
     return known(constant_op(operation, constants, attributes));
   }
@@ -208,9 +211,7 @@ class Compiler {
     if (!reshapes || operands.empty() || operands[0] == nullptr || operands[0]->constant)
       return std::nullopt;
     const Constant* shape =
-        operands.size() > 1 && operands[1] != nullptr && operands[1]->constant
-            ? &*operands[1]->constant
-            : nullptr;
+        operands.size() > 1 && operands[1] != nullptr ? operands[1]->constant.get() : nullptr;
     Value value = *operands[0];
     const Shape before = value.shape;
     value.shape = reshaped(operation, before, shape, attributes);
@@ -249,7 +250,7 @@ class Compiler {
     bool all_known = true;
     for (const Value& value : present) {
       shape = broadcast(shape, value.shape);
-      all_known = all_known && value.constant.has_value();
+      all_known = all_known && value.constant != nullptr;
     }
     Kind kind = numbers.condition ? Kind::condition : present[typed].kind;
     if (operation == "Cast") kind = settings.to;
@@ -258,9 +259,10 @@ class Compiler {
       return fold(numbers, present, settings, shape, kind);
 
     std::vector<int> places;
+    places.reserve(present.size());
     for (const Value& value : present) places.push_back(place_of(value));
     const auto& rule = Lowering<CodeAlgebra>::table().at(operation).rule;
-    return {std::nullopt, kind, shape, rule(code_, places, settings)};
+    return {nullptr, kind, shape, rule(code_, places, settings)};
   }
 
   static Value fold(const Lowering<NumberAlgebra>::Entry& entry,

@@ -1,6 +1,8 @@
 #include "attn/conformance/run.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <filesystem>
 #include <map>

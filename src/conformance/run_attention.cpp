@@ -1,6 +1,6 @@
 #include <array>
-#include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"

@@ -5,6 +5,7 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
+#include "conformance/operators.hpp"
 
 namespace attn::conformance {
 

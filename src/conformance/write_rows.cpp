@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "attn/core/dtype.hpp"
-#include "attn/core/view.hpp"
 #include "attn/kernels/cache.hpp"
 #include "conformance/array.hpp"
 #include "conformance/operators.hpp"

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdlib>
+#include <limits>
 #include <new>
 
 #include "attn/core/macros.hpp"
@@ -19,6 +20,8 @@ void Arena::reset(std::size_t bytes) {
   used_ = 0;
   if (bytes <= capacity_) return;
   release();
+  // Rounding up must not wrap around to a block of nothing.
+  if (bytes > std::numeric_limits<std::size_t>::max() - kAlign) throw std::bad_alloc();
   const std::size_t rounded = (bytes + kAlign - 1) / kAlign * kAlign;
   memory_.reset(std::aligned_alloc(kAlign, rounded));
   if (!memory_) throw std::bad_alloc();

@@ -131,7 +131,8 @@ void check_extent(const char* where, const char* what, std::size_t stage, int sl
 
 void check_table(const char* where, const char* what, std::size_t stage, int slot,
                  const Table& table, const std::array<std::int64_t, 3>& problem, bool wide) {
-  if (table.data == nullptr)
+  const bool empty = std::find(table.shape.begin(), table.shape.end(), 0) != table.shape.end();
+  if (table.data == nullptr && !empty)
     fail(where, ": table ", slot, " of ", what, ' ', stage, " has no data");
   if (table.dtype != DType::f32 && !(wide && table.dtype == DType::f64))
     fail(where, ": table ", slot, " of ", what, ' ', stage, " holds ", name_of(table.dtype),
@@ -281,9 +282,15 @@ void validate(const BackwardArgs<T>& args, const Recipe& recipe, const RecipeGra
     check_grads(kWhere, "weight modifier", i, grads.factors[i], recipe.factors[i].stage.data,
                 kWide);
   check_grads(kWhere, "normaliser", 0, grads.normaliser, recipe.normaliser.data, kWide);
-  if (grads.weights.data != nullptr && grads.weights.shape != recipe.weights.shape)
+  if (grads.weights.data == nullptr) return;
+  if (recipe.weights.data == nullptr)
+    fail(kWhere, ": a gradient is wanted for the similarity's weights, which it lacks");
+  if (grads.weights.shape != recipe.weights.shape)
     fail(kWhere, ": the gradient of the similarity's weights has shape ",
          text(grads.weights.shape), "; expected ", text(recipe.weights.shape));
+  if (grads.weights.dtype != DType::f32 && !(kWide && grads.weights.dtype == DType::f64))
+    fail(kWhere, ": the gradient of the similarity's weights holds ",
+         name_of(grads.weights.dtype), "; expected f32", kWide ? " or f64" : "");
 }
 
 // clang-format off

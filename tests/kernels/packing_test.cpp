@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -14,9 +13,7 @@
 #include "attn/kernels/args.hpp"
 #include "attn/kernels/cpu/attention.hpp"
 #include "attn/kernels/erase.hpp"
-#include "attn/kernels/reference/attention.hpp"
 #include "attn/mask/causal.hpp"
-#include "attn/score/alibi.hpp"
 #include "support/random.hpp"
 
 namespace attn {
@@ -26,6 +23,14 @@ constexpr int kHeads = 4;
 constexpr int kKvHeads = 2;
 constexpr int kChannels = 10;
 constexpr int kValues = 7;
+
+/// Random numbers in any element type.
+template <class T>
+std::vector<T> numbers(test::Random& random, std::size_t count) {
+  std::vector<T> result;
+  for (const float x : random.numbers<float>(count)) result.push_back(T(x));
+  return result;
+}
 
 /// Everything that goes in and out of one call, rows [heads, rows, channels] each.
 template <class T>
@@ -86,9 +91,9 @@ std::vector<T> cut(const std::vector<T>& all, std::int64_t total, std::int64_t f
   return part;
 }
 template <class T>
-std::vector<float> plain(const std::vector<T>& numbers) {
+std::vector<float> plain(const std::vector<T>& data) {
   std::vector<float> result;
-  for (const T& x : numbers) result.push_back(static_cast<float>(x));
+  for (const T& x : data) result.push_back(static_cast<float>(x));
   return result;
 }
 
@@ -101,8 +106,8 @@ void packed_equals_alone(const char* seed, const Recipe& recipe) {
   for (const std::int64_t n : q_lengths) q.push_back(q.back() + n);
   for (const std::int64_t m : k_lengths) k.push_back(k.back() + m);
   Pass<T> all(q.back(), k.back());
-  for (auto* numbers : {&all.q, &all.k, &all.v, &all.d_out})
-    *numbers = random.numbers<T>(numbers->size());
+  for (auto* data : {&all.q, &all.k, &all.v, &all.d_out})
+    *data = numbers<T>(random, data->size());
   all.run(recipe, {q.data(), k.data(), 8}, 2);
   for (std::size_t b = 0; b < q_lengths.size(); ++b) {
     const std::int64_t n = q_lengths[b], m = k_lengths[b];
@@ -154,7 +159,8 @@ TEST(Packing, BadOffsetsAreErrors) {
   EXPECT_NE(complaint({nullptr, k.data(), 2}), "");
   for (const std::vector<std::int64_t>& bad :
        {std::vector<std::int64_t>{1, 2, 6}, {0, 7, 6}, {0, 2, 7}, {0, -2, 6}})
-    EXPECT_NE(complaint({bad.data(), k.data(), 2}), "") << bad[0] << ' ' << bad[1] << ' ' << bad[2];
+    EXPECT_NE(complaint({bad.data(), k.data(), 2}), "")
+        << bad[0] << ' ' << bad[1] << ' ' << bad[2];
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -13,9 +14,7 @@
 #include "attn/core/error.hpp"
 #include "attn/kernels/args.hpp"
 #include "attn/kernels/cpu/attention.hpp"
-#include "attn/kernels/erase.hpp"
 #include "attn/kernels/reference/attention.hpp"
-#include "attn/mask/causal.hpp"
 #include "support/random.hpp"
 #include "support/tolerance.hpp"
 
@@ -29,6 +28,14 @@ constexpr int kValues = 11;
 
 std::size_t size_of(std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d) {
   return static_cast<std::size_t>(a * b * c * d);
+}
+
+/// Random numbers in any element type.
+template <class T>
+std::vector<T> numbers(test::Random& random, std::size_t count) {
+  std::vector<T> result;
+  for (const float x : random.numbers<float>(count)) result.push_back(T(x));
+  return result;
 }
 
 /// Sequences of given lengths, each stored alone, and once more in shuffled pages of one store.
@@ -46,22 +53,23 @@ struct Store {
       : lengths(std::move(given)), page_size(size) {
     for (const std::int64_t length : lengths) {
       stride = std::max(stride, (length + size - 1) / size + 1);
-      k.push_back(random.numbers<T>(size_of(1, kKvHeads, length, kChannels)));
-      v.push_back(random.numbers<T>(size_of(1, kKvHeads, length, kValues)));
+      k.push_back(numbers<T>(random, size_of(1, kKvHeads, length, kChannels)));
+      v.push_back(numbers<T>(random, size_of(1, kKvHeads, length, kValues)));
     }
     const auto count = static_cast<std::int64_t>(lengths.size());
     pages = count * stride;
     table.resize(static_cast<std::size_t>(pages));
     std::iota(table.begin(), table.end(), 0);
     random.shuffle(table);
-    paged_k = random.numbers<T>(size_of(pages, kKvHeads, size, kChannels));
-    paged_v = random.numbers<T>(size_of(pages, kKvHeads, size, kValues));
+    paged_k = numbers<T>(random, size_of(pages, kKvHeads, size, kChannels));
+    paged_v = numbers<T>(random, size_of(pages, kKvHeads, size, kValues));
     for (std::int64_t b = 0; b < count; ++b) {
       fill(b, kChannels, k[static_cast<std::size_t>(b)], paged_k);
       fill(b, kValues, v[static_cast<std::size_t>(b)], paged_v);
     }
   }
-  void fill(std::int64_t b, int channels, const std::vector<T>& from, std::vector<T>& to) const {
+  void fill(std::int64_t b, int channels, const std::vector<T>& from,
+            std::vector<T>& to) const {
     const std::int64_t length = lengths[static_cast<std::size_t>(b)];
     for (std::int64_t h = 0; h < kKvHeads; ++h)
       for (std::int64_t j = 0; j < length; ++j)
@@ -89,7 +97,7 @@ void paged_equals_contiguous(const char* seed, int page_size, int queries) {
   test::Random random(seed);
   const Store<T> store(random, {37, 0, 1, 4700, 64}, page_size);
   const std::int64_t batch = 5;
-  const auto q = random.numbers<T>(size_of(batch, kHeads, queries, kChannels));
+  const auto q = numbers<T>(random, size_of(batch, kHeads, queries, kChannels));
   std::vector<T> out(size_of(batch, kHeads, queries, kValues));
   std::vector<T> by_definition(out.size());
   const Recipe recipe;
@@ -145,10 +153,12 @@ TEST(Paging, BadTablesAndLengthsAreErrors) {
     store.table[static_cast<std::size_t>(store.stride)] = page;
     EXPECT_NE(complaint(store.paged(q, out, 1)).find("page table"), std::string::npos) << page;
   }
-  for (const std::int64_t length : {std::int64_t{-1}, good.stride * 16 + 1, std::int64_t{1} << 40}) {
+  for (const std::int64_t length :
+       {std::int64_t{-1}, good.stride * 16 + 1, std::int64_t{1} << 40}) {
     Store<float> store = good;
     store.lengths[1] = length;
-    EXPECT_NE(complaint(store.paged(q, out, 1)).find("sequence 1"), std::string::npos) << length;
+    EXPECT_NE(complaint(store.paged(q, out, 1)).find("sequence 1"), std::string::npos)
+        << length;
   }
   ForwardArgs<float> args = good.paged(q, out, 1);
   args.paging.lengths = nullptr;
@@ -168,7 +178,8 @@ TEST(Paging, BadTablesAndLengthsAreErrors) {
 TEST(Paging, EntriesBehindTheLastPageAreNotRead) {
   test::Random random("unused entries");
   Store<float> store(random, {20, 33}, 16);
-  for (std::size_t b = 0; b < 2; ++b) store.table[(b + 1) * static_cast<std::size_t>(store.stride) - 1] = -7;
+  for (std::size_t b = 0; b < 2; ++b)
+    store.table[(b + 1) * static_cast<std::size_t>(store.stride) - 1] = -7;
   const auto q = random.numbers<float>(size_of(2, kHeads, 1, kChannels));
   std::vector<float> out(size_of(2, kHeads, 1, kValues));
   EXPECT_EQ(complaint(store.paged(q, out, 1)), "");

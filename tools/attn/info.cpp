@@ -95,9 +95,10 @@ void print_text(const Facts& facts, std::FILE* out) {
              facts.best.value_or("nothing: this machine runs none of the kernels"));
   fmt::print(out, "threads        {}{}\n", facts.threads,
              facts.asked ? " (ATTN_THREADS)" : " (set ATTN_THREADS to change it)");
-  fmt::print(
-      out, "pool           one a process; {} start at the first call that needs them\n",
-      facts.threads == 1 ? "no workers" : std::to_string(facts.threads - 1) + " workers");
+  fmt::print(out, "pool           one a process{}\n",
+             facts.threads == 1 ? ", without workers"
+                                : fmt::format("; its workers ({}) start when first needed",
+                                              facts.threads - 1));
   fmt::print(out,
              "your functors  for every set above through attn_kernel_sources(); compiled any\n"
              "               other way they get their own flags, as this program has: {}\n",

@@ -89,7 +89,7 @@ int parsed(const std::vector<std::string>& arguments, const Streams& streams) {
     std::ostringstream err;
     const int code = app.exit(error, out, err);
     fmt::print(streams.out, "{}", out.str());
-    fmt::print(streams.err, "{}", err.str());
+    if (!err.str().empty()) fmt::print(streams.err, "attn: {}", err.str());
     return code == 0 ? success : usage;
   }
   if (*conform) return conformance(cases, streams);

@@ -15,7 +15,7 @@ struct Identity {
 
   template <class V>
   ATTN_FN V weight(V s, V) const {
-    return select(s > V(-kInfinity), s, V(0.0f));
+    return select(s == V(-kInfinity), V(0.0f), s);
   }
 
   template <class V>
@@ -36,7 +36,7 @@ struct Identity {
 
   template <class V>
   ATTN_FN V final_slope(V s, V, V, Site<V>) const {
-    return select(s > V(-kInfinity), V(1.0f), V(0.0f));
+    return select(s == V(-kInfinity), V(0.0f), V(1.0f));
   }
 };
 

@@ -16,7 +16,7 @@ struct Mean {
 
   template <class V>
   ATTN_FN V weight(V s, V) const {
-    return select(s > V(-kInfinity), s, V(0.0f));
+    return select(s == V(-kInfinity), V(0.0f), s);
   }
 
   /// One for each kept key, whatever it weighs; masked keys are not asked about.
@@ -33,12 +33,12 @@ struct Mean {
 
   template <class V>
   ATTN_FN V final_weight(V s, V stat, Site<V>) const {
-    return select(s > V(-kInfinity), s * stat, V(0.0f));
+    return select(s == V(-kInfinity), V(0.0f), s * stat);
   }
 
   template <class V>
   ATTN_FN V final_slope(V s, V, V stat, Site<V>) const {
-    return select(s > V(-kInfinity), stat, V(0.0f));
+    return select(s == V(-kInfinity), V(0.0f), stat);
   }
 };
 

@@ -16,7 +16,7 @@ struct Sigmoid {
 
   template <class V>
   ATTN_FN V weight(V s, V) const {
-    return select(s > V(-kInfinity), sigmoid(s), V(0.0f));
+    return select(s == V(-kInfinity), V(0.0f), sigmoid(s));
   }
 
   template <class V>

@@ -17,7 +17,7 @@ struct SummedSigmoid {
 
   template <class V>
   ATTN_FN V weight(V s, V) const {
-    return select(s > V(-kInfinity), sigmoid(s), V(0.0f));
+    return select(s == V(-kInfinity), V(0.0f), sigmoid(s));
   }
 
   template <class V>
@@ -34,12 +34,12 @@ struct SummedSigmoid {
 
   template <class V>
   ATTN_FN V final_weight(V s, V stat, Site<V>) const {
-    return select(s > V(-kInfinity), sigmoid(s) * stat, V(0.0f));
+    return select(s == V(-kInfinity), V(0.0f), sigmoid(s) * stat);
   }
 
   template <class V>
   ATTN_FN V final_slope(V s, V w, V, Site<V>) const {
-    return select(s > V(-kInfinity), w * (1.0f - sigmoid(s)), V(0.0f));
+    return select(s == V(-kInfinity), V(0.0f), w * (1.0f - sigmoid(s)));
   }
 };
 

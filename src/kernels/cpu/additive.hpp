@@ -74,8 +74,8 @@ struct AdditiveQueries {
 };
 
 /// Where division is the faster way to a quotient. Zen 3: a pair of channels takes 3.8 cycles a
-/// vector with it (the divider alone needs 3.4) and 4.7 with an estimate and Newton's step.
-/// Dividers of 512 bits take 10 to 16 cycles.
+/// vector with it (the divider alone 3.4), a fifth more with an estimate and Newton's step.
+/// Where vectors have 512 bits, tables of instructions give the divider 10 cycles and more.
 inline constexpr bool kDivides = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4;
 
 /// Whether |q| + |k| may exceed kNarrowSum.

@@ -14,7 +14,7 @@ namespace attn::cpu::inline ATTN_TARGET {
 inline constexpr int kAdditiveQueries = 24;
 inline constexpr int kAdditiveChannels = 64;
 /// Queries that share the loads of a vector of keys. The sums' chains are short beside the work
-/// of a step, so that more rows gain nothing (Zen 3: 4 and 6 are alike, 2 is 3 % slower).
+/// of a step, so that more rows gain nothing.
 inline constexpr int kAdditiveRows = 4;
 
 /// What one step of the channels needs: -2 w of each, and the sum of w to start from.
@@ -121,7 +121,8 @@ template <AdditiveRange kRange>
 
 /// s [rows, cols] from rows of queries, whole vectors each, and panels
 /// [additive_depth(channels), kPanel] of prepared keys; w has `w_step` floats between channels
-/// and |w| < 2^60. The error is about 1e-6 of the sum of |w|.
+/// and |w| < 2^60. The error measured at spreads from 0.1 to 30 is below 2e-7 of the sum of |w|
+/// (AVX2).
 [[gnu::noinline]] inline void additive_scores(int rows, int cols, int channels, const float* q,
                                               std::int64_t q_stride, const float* panels,
                                               const float* w, std::int64_t w_step, float* s,

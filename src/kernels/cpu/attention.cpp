@@ -18,7 +18,15 @@
 namespace attn::cpu {
 namespace {
 
-int threads_of(const Context& context) {
+/// Multiply-adds below which no thread is woken: some 20 us of work. A guess, not yet measured.
+constexpr double kWorthWaking = 1 << 18;
+
+/// Small problems stay on the calling thread; results do not depend on it.
+int threads_for(const Plan& plan, const Context& context) {
+  double work = 0.0;
+  for (int b = 0; b < plan.sequences; ++b)
+    work += static_cast<double>(plan.queries(b)) * plan.keys(b);
+  if (work * plan.heads * (plan.channels + plan.value_channels) < kWorthWaking) return 1;
   return context.threads > 0 ? context.threads : ThreadPool::default_threads();
 }
 
@@ -135,7 +143,7 @@ void forward(const ForwardArgs<T>& args, const Recipe& recipe, const Context& co
   const PlanHolder holder(args, recipe, target_of(context));
   const Plan& plan = holder.plan();
   const KernelTable& kernels = kernels_for(holder.target());
-  const int threads = threads_of(context);
+  const int threads = threads_for(plan, context);
   const DirectWork direct(plan);
   const std::vector<ForwardRun> runs = forward_runs(plan, threads);
   const int tasks = direct.tasks() + static_cast<int>(runs.size());
@@ -161,7 +169,7 @@ void backward(const BackwardArgs<T>& args, const Recipe& recipe, const RecipeGra
   clear(grads);
   const PlanHolder holder(args, recipe, target_of(context));
   const KernelTable& kernels = kernels_for(holder.target());
-  const int threads = threads_of(context);
+  const int threads = threads_for(holder.plan(), context);
   ThreadPool& pool = ThreadPool::shared();
 
   BackwardBuffers buffers;

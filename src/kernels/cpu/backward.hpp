@@ -58,6 +58,8 @@ struct BackwardScratch {
   float* d_weights;  ///< of the similarity
   std::uint8_t* bits;
   bool keys_finite = true;
+  bool queries_finite = true;
+  bool d_out_finite = true;
   LocalTable local[2 * 16 * kMaxTables];
   TableGrad local_scores[16][kMaxTables];
   TableGrad local_factors[16][kMaxTables];
@@ -171,6 +173,9 @@ ATTN_FN void read_queries(const BackwardPlan& bp, int batch, int head, int first
   }
   read_rows(plan.query_rows(bp.d_out, batch, head), first, count, plan.value_channels,
             scratch.d_out, scratch.v_stride);
+  scratch.queries_finite = all_finite(scratch.q, scratch.g_stride, count, depth_of(plan));
+  scratch.d_out_finite =
+      all_finite(scratch.d_out, scratch.v_stride, count, plan.value_channels);
   const float* stat = plan.stat_row(plan.stat, batch, head);
   const float* delta = bp.delta_row(batch, head);
   for (int r = 0; r < count; ++r) {
@@ -297,6 +302,18 @@ ATTN_FN void add_queries(const BackwardPlan& bp, const BackwardTask& task, int h
   }
 }
 
+/// keys' gradients += weights^T rows of queries. A pair that does not count has weight zero, and
+/// leaves out what its query holds where that may not be finite.
+ATTN_FN void add_to_keys(const TilePlace& at, int channels, const float* w, Right rows,
+                         bool finite, float* to, std::int64_t stride) {
+  const Left left{w, 1, kBackwardStride};
+  if (finite) {
+    multiply<true>(at.cols, channels, at.rows, left, rows, to, stride);
+  } else {
+    multiply_panel_skipping<true>(at.cols, channels / kLanes, at.rows, left, rows, to, stride);
+  }
+}
+
 /// One tile of queries against the block of keys.
 [[gnu::noinline]] inline void backward_tile(const BackwardPlan& bp, const BackwardTask& task,
                                             int head, TilePlace at, BackwardScratch& scratch) {
@@ -333,9 +350,9 @@ ATTN_FN void add_queries(const BackwardPlan& bp, const BackwardTask& task, int h
                                  scratch.inputs + m * BackwardScratch::kTile, scratch.grad,
                                  kBackwardStride);
   // dV += W^T dO
-  multiply<true>(at.cols, round_up(plan.value_channels, kLanes), at.rows,
-                 {pooled, 1, kBackwardStride}, {scratch.d_out, scratch.v_stride},
-                 scratch.dv + column * scratch.v_stride, scratch.v_stride);
+  add_to_keys(at, round_up(plan.value_channels, kLanes), pooled,
+              {scratch.d_out, scratch.v_stride}, scratch.d_out_finite,
+              scratch.dv + column * scratch.v_stride, scratch.v_stride);
   const int channels = round_up(gradient_depth(plan), kLanes);
   const std::int64_t stride = scratch.g_stride;
   if (plan.similarity == Similarity::additive) {
@@ -347,8 +364,8 @@ ATTN_FN void add_queries(const BackwardPlan& bp, const BackwardTask& task, int h
                       scratch.d_weights);
   } else if (channels > 0) {
     // dK += dS^T Q, dQ = dS K
-    multiply<true>(at.cols, channels, at.rows, {scratch.grad, 1, kBackwardStride},
-                   {scratch.q, stride}, scratch.dk + column * stride, stride);
+    add_to_keys(at, channels, scratch.grad, {scratch.q, stride}, scratch.queries_finite,
+                scratch.dk + column * stride, stride);
     const Left left{scratch.grad, kBackwardStride, 1};
     const Right right{scratch.keys + column * stride, stride};
     if (scratch.keys_finite) {
@@ -364,6 +381,12 @@ ATTN_FN void add_queries(const BackwardPlan& bp, const BackwardTask& task, int h
   turn.counter->store(turn.number + 1, std::memory_order_release);
 }
 
+ATTN_FN bool all_zero(const float* row, int channels) {
+  for (int c = 0; c < channels; ++c)
+    if (row[c] != 0.0f) return false;
+  return true;
+}
+
 /// Turns prepared-space gradients [count, stride] into those of the raw rows [count, raw_stride],
 /// in place; adds what the similarity's weights get from this side.
 [[gnu::noinline]] inline void gradients_of_raw(const Plan& plan, int kv_head, Side side,
@@ -374,6 +397,8 @@ ATTN_FN void add_queries(const BackwardPlan& bp, const BackwardTask& task, int h
   for (int r = 0; r < count; ++r) {
     float* grad = grads + r * stride;
     const float* row = raw + r * raw_stride;
+    // Nobody looked at a row without gradients: what it holds may not be finite.
+    if (all_zero(grad, gradient_depth(plan))) continue;
     if (plan.similarity == Similarity::cosine) {
       const float inverse = inverse_norm(row, channels);
       const float scale = side == Side::query ? plan.scale : 1.0f;
@@ -443,8 +468,12 @@ inline void backward_deltas(const BackwardPlan& bp, int batch, int head, std::by
       read_rows(out, i, 1, plan.value_channels, scratch.q, scratch.v_stride);
       read_rows(d_out, i, 1, plan.value_channels, scratch.d_out, scratch.v_stride);
       Lane sum(0.0f);
-      for (int c = 0; c < scratch.v_stride; c += kLanes)
-        sum = multiply_add(Lane::load(scratch.q + c), Lane::load(scratch.d_out + c), sum);
+      for (int c = 0; c < scratch.v_stride; c += kLanes) {
+        const Lane o = Lane::load(scratch.q + c);
+        // A row without keys is zero: what arrives there may not be finite.
+        const Lane arrives = select(o == Lane(0.0f), Lane(0.0f), Lane::load(scratch.d_out + c));
+        sum = multiply_add(o, arrives, sum);
+      }
       delta[i] = reduce_sum(sum);
     }
   } else {

@@ -13,8 +13,8 @@
 #include "kernels/cpu/direct_rows.hpp"
 #include "kernels/cpu/forward.hpp"
 #include "kernels/cpu/kernel_table.hpp"
-#include "kernels/cpu/scratch.hpp"
 #include "kernels/cpu/score_tile.hpp"
+#include "kernels/cpu/scratch.hpp"
 #include "kernels/cpu/similarity.hpp"
 #include "kernels/cpu/tiles.hpp"
 
@@ -30,8 +30,8 @@ struct DirectScratch {
   float* rescale;
   float* scale;
   float* stat;
-  float* state;   ///< of a lone piece
-  float* group;   ///< keys or values that several rows share [kGroupKeys, group_stride]
+  float* state;  ///< of a lone piece
+  float* group;  ///< keys or values that several rows share [kGroupKeys, group_stride]
   std::int64_t group_stride;
   std::uint8_t* bits;
 
@@ -44,14 +44,16 @@ struct DirectScratch {
     s = scratch.take<float>(rows * kTileCols);
     for (float** numbers : {&rescale, &scale, &stat}) *numbers = scratch.take<float>(rows);
     state = scratch.take<float>(DirectState::size(rows, plan.value_channels));
-    const int widest = plan.channels > plan.value_channels ? plan.channels : plan.value_channels;
+    const int widest =
+        plan.channels > plan.value_channels ? plan.channels : plan.value_channels;
     group_stride = round_up(widest, kLanes);
     group = scratch.take<float>(kGroupKeys * group_stride);
     bits = scratch.take<std::uint8_t>(plan.mask_buffers * queries * bit_bytes(kTileCols));
   }
 };
 
-/// Calls run(j, group size) for keys [first + j, ...), their rows being in scratch.group as fp32.
+/// Calls run(j, group size) for keys [first + j, ...), their rows being in scratch.group as
+/// fp32.
 template <class Run>
 ATTN_FN void for_each_group(const RawRows& rows, int first, int count, int channels,
                             const DirectScratch& scratch, const Run& run) {
@@ -151,7 +153,8 @@ ATTN_FN void direct_tile(const Plan& plan, const DirectPiece& piece, int k, int 
 
 /// Scales the pooled rows and writes them with their statistics.
 [[gnu::noinline]] inline void write_state(const Plan& plan, const DirectPiece& piece,
-                                          const DirectScratch& scratch, const DirectState& state) {
+                                          const DirectScratch& scratch,
+                                          const DirectState& state) {
   const FlatNormaliser& n = plan.normaliser;
   for (int h = 0; h < plan.group; ++h) {
     const int head = piece.kv_head * plan.group + h;

@@ -14,13 +14,18 @@ DirectWork::DirectWork(const Plan& plan) : plan_(plan) {
     const int keys = plan.keys(b);
     // A sequence without keys still has outputs to write.
     const int count = std::max(1, (keys + kPieceKeys - 1) / kPieceKeys);
-    const std::int64_t size = DirectState::size(plan.group * plan.queries(b), plan.value_channels);
+    const std::int64_t size =
+        DirectState::size(plan.group * plan.queries(b), plan.value_channels);
     for (int kv = 0; kv < plan.kv_heads; ++kv, ++units) {
       const int first = tasks();
       for (int p = 0; p < count; ++p) {
         const int begin = p * kPieceKeys;
-        tasks_.push_back({{b, kv, begin, std::min(keys, begin + kPieceKeys)}, units, first, count,
-                          floats, size});
+        tasks_.push_back({{b, kv, begin, std::min(keys, begin + kPieceKeys)},
+                          units,
+                          first,
+                          count,
+                          floats,
+                          size});
         if (count > 1) floats += size;
       }
     }

@@ -31,10 +31,10 @@ class DirectWork {
  private:
   struct Task {
     DirectPiece piece;
-    int unit = 0;                ///< whose counter it lowers
-    int first = 0;               ///< task of the unit's first piece
-    int count = 0;               ///< pieces of the unit
-    std::int64_t state = 0;      ///< where its state lies; unused by a lone piece
+    int unit = 0;            ///< whose counter it lowers
+    int first = 0;           ///< task of the unit's first piece
+    int count = 0;           ///< pieces of the unit
+    std::int64_t state = 0;  ///< where its state lies; unused by a lone piece
     std::int64_t state_size = 0;
   };
 

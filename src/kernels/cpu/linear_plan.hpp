@@ -33,11 +33,11 @@ ATTN_FN std::size_t linear_row(const LinearPlan& plan) {
   return static_cast<std::size_t>(plan.channels / kTilePad + 2) * kTilePad;
 }
 
-/// Scratch of one task: k, its decay and the group's queries; v, what is read and the group's
-/// outputs; the state.
+/// Scratch of one task: k, its decay and the group's queries; v and the group's outputs; the
+/// state.
 ATTN_FN std::size_t linear_bytes(const LinearPlan& plan) {
-  const auto vectors = static_cast<std::size_t>(plan.group) + 2;
-  return sizeof(float) * (linear_row(plan) * vectors + kLinearColumns * vectors +
+  const auto group = static_cast<std::size_t>(plan.group);
+  return sizeof(float) * (linear_row(plan) * (group + 2) + kLinearColumns * (group + 1) +
                           kLinearColumns * static_cast<std::size_t>(plan.channels));
 }
 

@@ -11,6 +11,7 @@
 #include "attn/kernels/cpu/lane_math.hpp"
 #include "kernels/cpu/gemm.hpp"
 #include "kernels/cpu/plan.hpp"
+#include "kernels/cpu/transpose.hpp"
 
 namespace attn::cpu::inline ATTN_TARGET {
 
@@ -85,22 +86,22 @@ ATTN_FN FloatRows float_rows(const RawRows& rows, int first, int count, int chan
 }
 
 /// Turns fp32 rows [count, stride] into panels [channels, kPanel] of kPanel rows each; rows
-/// past `count` become zeros.
+/// past `count` become zeros. Rows are read to the end of their last vector.
 [[gnu::noinline]] inline void transpose_panels(const float* from, std::int64_t stride, int count,
                                                int channels, float* panels) {
-  for (int j = 0; j < count; j += kPanel) {
-    float* panel = panels + static_cast<std::int64_t>(j) * channels;
-    const int filled = count - j < kPanel ? count - j : kPanel;
-    // Eight channels at a time keep the cache lines of all the panel's rows alive.
-    for (int c0 = 0; c0 < channels; c0 += 8) {
-      const int c1 = c0 + 8 < channels ? c0 + 8 : channels;
-      for (int r = 0; r < filled; ++r) {
-        const float* row = from + (j + r) * stride;
-        for (int c = c0; c < c1; ++c) panel[c * kPanel + r] = row[c];
-      }
+  const float zeros[kLanes] = {};
+  for (int j = 0; j < round_up(count, kPanel); j += kLanes) {
+    float* panel = panels + static_cast<std::int64_t>(j / kPanel * kPanel) * channels + j % kPanel;
+    for (int c = 0; c < channels; c += kLanes) {
+      Lane square[kLanes];
+#pragma GCC unroll 16
+      for (int r = 0; r < kLanes; ++r)
+        square[r] = Lane::load(j + r < count ? from + (j + r) * stride + c : zeros);
+      transpose(square);
+#pragma GCC unroll 16
+      for (int r = 0; r < kLanes; ++r)
+        if (c + r < channels) square[r].store(panel + (c + r) * kPanel);
     }
-    for (int r = filled; r < kPanel; ++r)
-      for (int c = 0; c < channels; ++c) panel[c * kPanel + r] = 0.0f;
   }
 }
 

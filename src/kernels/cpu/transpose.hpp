@@ -30,15 +30,15 @@ ATTN_FN Lane alternate_blocks(Lane a, Lane b) { return Lane(simd::OddEvenBlocks(
 /// The lower (upper) pair of each block of a, then that of b.
 ATTN_FN Lane lower_pairs(Lane a, Lane b) {
   const PairTag pairs;
-  return Lane(simd::BitCast(FloatTag(),
-                            simd::InterleaveLower(pairs, simd::BitCast(pairs, a.raw),
-                                                  simd::BitCast(pairs, b.raw))));
+  return Lane(simd::BitCast(
+      FloatTag(),
+      simd::InterleaveLower(pairs, simd::BitCast(pairs, a.raw), simd::BitCast(pairs, b.raw))));
 }
 ATTN_FN Lane upper_pairs(Lane a, Lane b) {
   const PairTag pairs;
-  return Lane(simd::BitCast(FloatTag(),
-                            simd::InterleaveUpper(pairs, simd::BitCast(pairs, a.raw),
-                                                  simd::BitCast(pairs, b.raw))));
+  return Lane(simd::BitCast(
+      FloatTag(),
+      simd::InterleaveUpper(pairs, simd::BitCast(pairs, a.raw), simd::BitCast(pairs, b.raw))));
 }
 
 /// Turns the 4 x 4 squares that the blocks of four vectors hold.

@@ -5,16 +5,18 @@
 #include <cstddef>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "attn/kernels/cpu/attention.hpp"
+#include "attn/kernels/cpu/inspect.hpp"
 #include "attn/kernels/erase.hpp"
 #include "attn/mask/causal.hpp"
 #include "attn/mask/dense.hpp"
 #include "attn/mask/lengths.hpp"
 #include "attn/pool/state.hpp"
-#include "attn/score/scale.hpp"
 #include "kernels/support/edit.hpp"
+#include "kernels/support/inputs.hpp"
 #include "kernels/support/problem.hpp"
 #include "kernels/support/run.hpp"
 #include "support/random.hpp"
@@ -57,12 +59,17 @@ bool all_finite(const test::Results& r) {
 /// The statistic that a row without keys has.
 double empty_stat(const test::Problem& p, int head) {
   switch (p.spec.normaliser) {
-    case NormaliserKind::softmax: return -INFINITY;
-    case NormaliserKind::sink: return p.tables.back().f64[static_cast<std::size_t>(head)];
+    case NormaliserKind::softmax:
+      return -INFINITY;
+    case NormaliserKind::sink:
+      return p.tables.back().f64[static_cast<std::size_t>(head)];
     case NormaliserKind::hard_max:
-    case NormaliserKind::hard_sample: return -1.0;
-    case NormaliserKind::sparsemax: return INFINITY;
-    default: return 0.0;
+    case NormaliserKind::hard_sample:
+      return -1.0;
+    case NormaliserKind::sparsemax:
+      return INFINITY;
+    default:
+      return 0.0;
   }
 }
 
@@ -83,11 +90,24 @@ TEST(AttentionLaws, ARowWithoutKeysIsZeroWithZeroGradientsOnEveryPath) {
             const std::size_t i = row % static_cast<std::size_t>(queries);
             if (lengths[i] > 0) continue;
             const int head = static_cast<int>(row) / queries % 2;
-            EXPECT_NEAR(r.stat[row] == empty_stat(p, head) ? 0.0 : r.stat[row] - empty_stat(p, head), 0.0,
-                        test::tolerance(DType::f32))
+            EXPECT_TRUE(
+                test::close(r.stat[row], empty_stat(p, head), test::tolerance(DType::f32)))
                 << name_of(target) << ", normaliser " << kind << ", row " << row;
             for (std::size_t c = 0; c < 5; ++c) ASSERT_EQ(r.out[row * 5 + c], 0.0);
             for (std::size_t c = 0; c < 6; ++c) ASSERT_EQ(r.dq[row * 6 + c], 0.0);
+          }
+          test::Inputs<float> inputs(p, test::Lay::packed, test::Lay::packed,
+                                     test::Lay::packed);
+          test::Strided<float> weights(p.weights_shape(), test::Lay::packed);
+          cpu::weights(inputs.forward_args(false), p.recipe, weights.view(),
+                       {.target = target});
+          const std::vector<double> w = weights.values();
+          for (std::size_t i = 0; i < w.size(); ++i) {
+            const std::size_t query =
+                i / static_cast<std::size_t>(keys) % static_cast<std::size_t>(queries);
+            if (lengths[query] == 0) {
+              ASSERT_EQ(w[i], 0.0);
+            }
           }
           mask_lengths(p, {0});
           const test::Results none = test::run_cpu(p, {.target = target});
@@ -127,7 +147,8 @@ TEST(AttentionLaws, PaddingChangesNothingWhateverItHolds) {
   for (int similarity = 0; similarity < 5; ++similarity)
     for (const int queries : {4, 50})
       for (const DType dtype : {DType::f32, DType::bf16})
-        for (const double garbage : {0.0, 1e30, double{NAN}, double{INFINITY}, -double{INFINITY}})
+        for (const double garbage :
+             {0.0, 1e30, double{NAN}, double{INFINITY}, -double{INFINITY}})
           for (const int extra : {1, 20, 300}) {
             test::Spec spec = plain(queries, 21, "padding");
             spec.dtype = dtype;
@@ -171,22 +192,23 @@ TEST(AttentionLaws, QueriesThatSeeNothingChangeNothingWhateverTheyHold) {
 }
 
 TEST(AttentionLaws, MergedPartsOfTheKeysAreTheWhole) {
+  constexpr int kKeys = test::kManyKeys;
   for (const int queries : {3, 40}) {
-    const test::Problem whole(plain(queries, 300, "chunks"));
+    const test::Problem whole(plain(queries, kKeys, "chunks"));
     const test::Results want = test::run_cpu(whole);
-    for (const int cut : {0, 1, 128, 299, 300}) {
-      test::Problem a(plain(queries, cut, "a")), b(plain(queries, 300 - cut, "b"));
+    for (const int cut : {0, 1, 128, kKeys - 1, kKeys}) {
+      test::Problem a(plain(queries, cut, "a")), b(plain(queries, kKeys - cut, "b"));
       a.q = b.q = whole.q;
-      a.k = test::take_rows(whole.k, 300, 0, cut, 6);
-      a.v = test::take_rows(whole.v, 300, 0, cut, 5);
-      b.k = test::take_rows(whole.k, 300, cut, 300 - cut, 6);
-      b.v = test::take_rows(whole.v, 300, cut, 300 - cut, 5);
+      a.k = test::take_rows(whole.k, kKeys, 0, cut, 6);
+      a.v = test::take_rows(whole.v, kKeys, 0, cut, 5);
+      b.k = test::take_rows(whole.k, kKeys, cut, kKeys - cut, 6);
+      b.v = test::take_rows(whole.v, kKeys, cut, kKeys - cut, 5);
       const test::Results from_a = test::run_cpu(a), from_b = test::run_cpu(b);
       std::vector<double> out(want.out.size()), stat(want.stat.size());
       for (std::size_t row = 0; row < stat.size(); ++row)
         stat[row] = pool::merge(from_a.stat[row], from_a.out.data() + 5 * row, from_b.stat[row],
                                 from_b.out.data() + 5 * row, 5, out.data() + 5 * row);
-      const double within = test::tolerance(DType::f32, 300);
+      const double within = test::tolerance(DType::f32, kKeys);
       EXPECT_EQ(test::difference("out", out, want.out, within), "") << "cut " << cut;
       EXPECT_EQ(test::difference("stat", stat, want.stat, within), "") << "cut " << cut;
     }
@@ -194,23 +216,25 @@ TEST(AttentionLaws, MergedPartsOfTheKeysAreTheWhole) {
 }
 
 TEST(AttentionLaws, TheOrderOfTheKeysDoesNotMatter) {
-  for (const NormaliserKind kind : {NormaliserKind::softmax, NormaliserKind::mean,
-                                    NormaliserKind::summed_sigmoid, NormaliserKind::sparsemax}) {
-    test::Spec spec = plain(30, 270, "order");
+  constexpr int kKeys = test::kManyKeys;
+  for (const NormaliserKind kind :
+       {NormaliserKind::softmax, NormaliserKind::mean, NormaliserKind::summed_sigmoid,
+        NormaliserKind::sparsemax}) {
+    test::Spec spec = plain(30, kKeys, "order");
     spec.normaliser = kind;
     const test::Problem p(spec);
     test::Problem mixed(spec);
-    std::vector<int> order(270);
+    std::vector<int> order(kKeys);
     std::iota(order.begin(), order.end(), 0);
     test::Random("order of keys").shuffle(order);
     test::Results want = test::run_cpu(p);
     const test::Results straight = want;
-    for (int j = 0; j < 270; ++j) {
+    for (int j = 0; j < kKeys; ++j) {
       const int from = order[static_cast<std::size_t>(j)];
-      test::copy_rows(p.k, 270, from, mixed.k, 270, j, 1, 6);
-      test::copy_rows(p.v, 270, from, mixed.v, 270, j, 1, 5);
-      test::copy_rows(straight.dk, 270, from, want.dk, 270, j, 1, 6);
-      test::copy_rows(straight.dv, 270, from, want.dv, 270, j, 1, 5);
+      test::copy_rows(p.k, kKeys, from, mixed.k, kKeys, j, 1, 6);
+      test::copy_rows(p.v, kKeys, from, mixed.v, kKeys, j, 1, 5);
+      test::copy_rows(straight.dk, kKeys, from, want.dk, kKeys, j, 1, 6);
+      test::copy_rows(straight.dv, kKeys, from, want.dv, kKeys, j, 1, 5);
     }
     EXPECT_EQ(test::difference(p, test::run_cpu(mixed), want), "")
         << "normaliser " << static_cast<int>(kind);
@@ -238,6 +262,7 @@ TEST(AttentionLaws, AScoreOfMinusInfinityIsMasked) {
 }
 
 TEST(AttentionLaws, AScoreThatIsNoNumberSpoilsItsOwnRowAlone) {
+  constexpr int kKeys = test::kManyKeys;
   for (const Target target : test::targets())
     for (const NormaliserKind kind :
          {NormaliserKind::softmax, NormaliserKind::sink, NormaliserKind::identity,
@@ -245,12 +270,12 @@ TEST(AttentionLaws, AScoreThatIsNoNumberSpoilsItsOwnRowAlone) {
           NormaliserKind::sparsemax, NormaliserKind::hard_max})
       for (const int queries : {3, 60})
         for (const double bad : {double{NAN}, double{INFINITY}}) {
-          test::Spec spec = plain(queries, 270, "poison");
+          test::Spec spec = plain(queries, kKeys, "poison");
           spec.normaliser = kind;
           spec.scores = {{test::ScoreKind::bias, test::Sharing::query_only}};
           const test::Problem clean(spec);
           test::Problem bad_one(spec);
-          bad_one.tables.front().f32[2 * 270 + 111] = static_cast<float>(bad);
+          bad_one.tables.front().f32[std::size_t{2} * kKeys + 111] = static_cast<float>(bad);
           const test::Results want = test::run_cpu(clean, {.target = target});
           const test::Results got = test::run_cpu(bad_one, {.target = target});
           const bool streams =
@@ -261,8 +286,8 @@ TEST(AttentionLaws, AScoreThatIsNoNumberSpoilsItsOwnRowAlone) {
               ASSERT_EQ(got.out[i], want.out[i]) << "normaliser " << static_cast<int>(kind);
             } else if (streams && std::isnan(bad)) {
               ASSERT_FALSE(std::isfinite(got.out[i]))
-                  << name_of(target) << ", normaliser " << static_cast<int>(kind) << ", queries "
-                  << queries;
+                  << name_of(target) << ", normaliser " << static_cast<int>(kind)
+                  << ", queries " << queries;
             }
           }
         }
@@ -323,7 +348,8 @@ TEST(AttentionLaws, SharedKeysAreRepeatedKeys) {
     test::Results got = test::run_cpu(repeated);
     const auto sum = [](const std::vector<double>& from, std::size_t head) {
       std::vector<double> to(from.size() / 3);
-      for (std::size_t i = 0; i < from.size(); ++i) to[i / head / 3 * head + i % head] += from[i];
+      for (std::size_t i = 0; i < from.size(); ++i)
+        to[i / head / 3 * head + i % head] += from[i];
       return to;
     };
     got.dk = sum(got.dk, 45 * 6);

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "kernels/cpu/direct_piece.hpp"
 #include "kernels/support/problem.hpp"
 #include "kernels/support/run.hpp"
 
@@ -23,7 +24,7 @@ std::string agrees_on_every_target(const test::Problem& problem) {
 }
 
 TEST(Attention, EveryTargetAgreesWithTheReferenceOnDrawnProblems) {
-  test::check_property("cpu = reference", 200, test::Size::mixed, agrees_on_every_target);
+  test::check_property("cpu = reference", 400, test::Size::mixed, agrees_on_every_target);
 }
 
 TEST(Attention, EverySimilarityAgreesWithTheReferenceOnEveryElementType) {
@@ -83,7 +84,7 @@ TEST(Attention, EveryNormaliserAgreesWithTheReferenceUnderEveryWeightModifier) {
         test::Spec spec{.seed = "every normaliser",
                         .kv_heads = 2,
                         .queries = queries,
-                        .keys = 35,
+                        .keys = queries == 40 ? test::kManyKeys : 35,
                         .channels = 6,
                         .value_channels = 9,
                         .masks = {{.leaf = test::MaskKind::query_lengths}},
@@ -104,18 +105,31 @@ TEST(Attention, EveryMaskAgreesWithTheReferenceAcrossTheBordersOfTiles) {
   for (int kind = 0; kind < test::kMaskKinds; ++kind) {
     for (const auto join :
          {MaskTree::Kind::leaf, MaskTree::Kind::none_of, MaskTree::Kind::any_of}) {
-      test::MaskSpec mask{.kind = join, .leaf = static_cast<test::MaskKind>(kind), .children = {}};
+      test::MaskSpec mask{
+          .kind = join, .leaf = static_cast<test::MaskKind>(kind), .children = {}};
       if (join != MaskTree::Kind::leaf) mask.children = {{.leaf = mask.leaf}};
       if (join == MaskTree::Kind::any_of)
         mask.children.push_back({.leaf = test::MaskKind::block_sparse});
       const test::Spec spec{.seed = "every mask",
-                            .queries = 113,
-                            .keys = 271,
+                            .queries = test::kManyQueries,
+                            .keys = test::kManyKeys,
                             .channels = 3,
                             .value_channels = 2,
                             .masks = {mask}};
       test::check_spec(spec, agrees_on_every_target);
     }
+  }
+}
+
+TEST(Attention, FewQueriesAgreeWithTheReferenceOverSeveralPiecesOfKeys) {
+  for (int normaliser = 0; normaliser < test::kNormaliserKinds; ++normaliser) {
+    const test::Spec spec{.seed = "pieces",
+                          .group = 2,
+                          .queries = 2,
+                          .keys = 2 * cpu::kPieceKeys + 77,
+                          .masks = {{.leaf = test::MaskKind::query_lengths}},
+                          .normaliser = static_cast<test::NormaliserKind>(normaliser)};
+    test::check_spec(spec, agrees_on_every_target);
   }
 }
 

@@ -23,7 +23,11 @@ TEST(Determinism, AnyNumberOfThreadsGivesTheSameBitsOnDrawnProblems) {
 }
 
 TEST(Determinism, AnyNumberOfThreadsGivesTheSameBitsForASingleHead) {
-  test::Spec spec{.seed = "one head", .queries = 211, .keys = 523, .channels = 16, .value_channels = 9};
+  test::Spec spec{.seed = "one head",
+                  .queries = 2 * test::kManyQueries,
+                  .keys = test::kManyKeys,
+                  .channels = 16,
+                  .value_channels = 9};
   for (const Similarity similarity :
        {Similarity::dot, Similarity::distance, Similarity::cosine, Similarity::additive}) {
     spec.similarity = similarity;
@@ -43,8 +47,8 @@ TEST(Determinism, AnyNumberOfThreadsGivesTheSameBitsForTablesOfEverySharing) {
                     .batch = 2,
                     .kv_heads = 2,
                     .group = 2,
-                    .queries = 103,
-                    .keys = 290,
+                    .queries = test::kManyQueries,
+                    .keys = test::kManyKeys,
                     .channels = 4,
                     .value_channels = 3};
     spec.scores = {{test::ScoreKind::bias, shared}, {test::ScoreKind::relative, shared}};

@@ -3,11 +3,9 @@
 // Few queries take a path of their own: keys and values are read where they lie, cut into
 // pieces of kPieceKeys, and the pieces are merged.
 
-#include "kernels/cpu/direct_piece.hpp"
-
 #include <gtest/gtest.h>
 
-#include <cmath>
+#include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <string>
@@ -18,6 +16,7 @@
 #include "attn/mask/causal.hpp"
 #include "attn/mask/lengths.hpp"
 #include "attn/mask/sliding_window.hpp"
+#include "kernels/cpu/direct_piece.hpp"
 #include "kernels/support/problem.hpp"
 #include "kernels/support/run.hpp"
 #include "support/random.hpp"
@@ -39,7 +38,8 @@ std::string forward_agrees(const test::Problem& problem) {
   for (const Target target : test::targets()) {
     const test::Results got = test::run_cpu(problem, {.target = target});
     const std::string off =
-        test::difference("out", got.out, want.out, test::tolerance(problem.spec.dtype, longest)) +
+        test::difference("out", got.out, want.out,
+                         test::tolerance(problem.spec.dtype, longest)) +
         test::difference("stat", got.stat, want.stat, test::tolerance(DType::f32, longest)) +
         got.damage;
     if (!off.empty()) wrong += std::string(name_of(target)) + ": " + off;
@@ -171,7 +171,8 @@ struct Cache {
   std::vector<float> attend(int queries, int length, const Recipe& recipe) const {
     std::vector<float> out(static_cast<std::size_t>(queries * channels));
     ForwardArgs<float> args;
-    args.q = packed<const float>(q.data() + (length - queries) * channels, 1, 1, queries, channels);
+    args.q =
+        packed<const float>(q.data() + (length - queries) * channels, 1, 1, queries, channels);
     args.k = packed<const float>(k.data(), 1, 1, length, channels);
     args.v = packed<const float>(v.data(), 1, 1, length, channels);
     args.out = packed<float>(out.data(), 1, 1, queries, channels);
@@ -191,9 +192,10 @@ TEST(Direct, DecodingTokenByTokenEqualsTheWholeCausalPass) {
   for (int length = 1; length <= cache.keys; ++length) {
     const std::vector<float> last = cache.attend(1, length, recipe);
     for (int c = 0; c < cache.channels; ++c)
-      ASSERT_TRUE(test::close(last[static_cast<std::size_t>(c)],
-                              whole[static_cast<std::size_t>((length - 1) * cache.channels + c)],
-                              test::tolerance(DType::f32, length)))
+      ASSERT_TRUE(
+          test::close(last[static_cast<std::size_t>(c)],
+                      whole[static_cast<std::size_t>((length - 1) * cache.channels + c)],
+                      test::tolerance(DType::f32, length)))
           << "token " << length << ", channel " << c;
   }
 }

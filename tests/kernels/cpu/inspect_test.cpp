@@ -20,6 +20,7 @@
 namespace attn {
 namespace {
 
+using test::difference;
 using test::Lay;
 
 /// The weights and the scores after every stage are the reference's, for one element type.
@@ -35,7 +36,8 @@ std::string shows_what_the_reference_has(const test::Problem& p) {
     test::Strided<double> want(p.weights_shape(), Lay::packed);
     const cpu::Context context{.threads = 2, .target = target};
     cpu::weights(inputs.forward_args(false), p.recipe, got.view(), context);
-    wrong += difference("weights", got.values(), test::reference_weights(p), within) + got.damage();
+    wrong +=
+        difference("weights", got.values(), test::reference_weights(p), within) + got.damage();
     for (int m = 0; m <= static_cast<int>(p.recipe.scores.size()); ++m)
       for (const bool masked : {false, true}) {
         cpu::scores(inputs.forward_args(false), p.recipe, m, masked, got.view(), context);
@@ -49,8 +51,8 @@ std::string shows_what_the_reference_has(const test::Problem& p) {
 
 TEST(Inspect, WeightsAndScoresAreTheReferences) {
   const auto in = [](DType dtype) { return [=](test::Spec& spec) { spec.dtype = dtype; }; };
-  test::check_property("inspect f32", 40, test::Size::mixed, shows_what_the_reference_has<float>,
-                       in(DType::f32));
+  test::check_property("inspect f32", 40, test::Size::mixed,
+                       shows_what_the_reference_has<float>, in(DType::f32));
   test::check_property("inspect bf16", 10, test::Size::mixed,
                        shows_what_the_reference_has<BFloat16>, in(DType::bf16));
   test::check_property("inspect f16", 10, test::Size::mixed,
@@ -73,8 +75,7 @@ struct Fixture {
             .keys = 270,
             .masks = {{.leaf = test::MaskKind::query_lengths}}};
   }
-  Fixture()
-      : p(spec()), inputs(p, Lay::packed, Lay::packed, Lay::packed), w(weights()) {}
+  Fixture() : p(spec()), inputs(p, Lay::packed, Lay::packed, Lay::packed), w(weights()) {}
   std::vector<double> weights() {
     test::Strided<float> all(p.weights_shape(), Lay::packed);
     cpu::weights(inputs.forward_args(false), p.recipe, all.view());
@@ -158,8 +159,8 @@ TEST(Inspect, NeedsNoOutput) {
   ForwardArgs<float> args = f.inputs.forward_args(false);
   args.out = {};
   std::vector<float> columns(2 * 4 * 270);
-  EXPECT_NO_THROW(cpu::inspect(
-      args, f.p.recipe, {.column_sums = packed<float>(columns.data(), 2, 4, 270)}));
+  EXPECT_NO_THROW(cpu::inspect(args, f.p.recipe,
+                               {.column_sums = packed<float>(columns.data(), 2, 4, 270)}));
 }
 
 /// The message of what an inspection throws.

@@ -38,8 +38,7 @@ TEST(ThreadedCalls, CallersOnSeveralThreadsGetTheirOwnResults) {
         got[static_cast<std::size_t>(i)] = test::run_cpu(problem, {.threads = 3});
     });
   for (std::thread& caller : callers) caller.join();
-  for (std::size_t i = 0; i < kCallers; ++i)
-    EXPECT_TRUE(got[i] == want[i]) << "caller " << i;
+  for (std::size_t i = 0; i < kCallers; ++i) EXPECT_TRUE(got[i] == want[i]) << "caller " << i;
 }
 
 TEST(ThreadedCalls, CallsInsideATaskOfThePoolAreRight) {

@@ -33,7 +33,8 @@ inline void copy_rows(const std::vector<double>& from, int from_rows, int from_f
 /// Rows [first, first + count) of every head, from a packed list whose heads have `rows`.
 inline std::vector<double> take_rows(const std::vector<double>& from, int rows, int first,
                                      int count, int channels) {
-  const std::size_t units = rows == 0 ? 0 : from.size() / static_cast<std::size_t>(rows * channels);
+  const std::size_t units =
+      rows == 0 ? 0 : from.size() / static_cast<std::size_t>(rows * channels);
   std::vector<double> result(units * static_cast<std::size_t>(count * channels));
   copy_rows(from, rows, first, result, count, 0, count, channels);
   return result;

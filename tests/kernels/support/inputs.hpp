@@ -49,7 +49,8 @@ struct Inputs {
   template <class U>
   static View<U, 3> flat(Strided<U>& array) {
     const View<U, 4> all = array.view();
-    return {all.data, {all.shape[0], all.shape[1], all.shape[2]},
+    return {all.data,
+            {all.shape[0], all.shape[1], all.shape[2]},
             {all.strides[0], all.strides[1], all.strides[2]}};
   }
 

@@ -90,12 +90,18 @@ class Builder {
   Shape shared(Sharing sharing, std::int64_t entries) const {
     const std::int64_t b = spec_.batch, h = spec_.heads(), n = spec_.queries;
     switch (sharing) {
-      case Sharing::all: return {1, 1, 1, entries};
-      case Sharing::per_head: return {1, h, 1, entries};
-      case Sharing::per_sequence: return {b, 1, 1, entries};
-      case Sharing::per_query: return {1, h, n, entries};
-      case Sharing::query_only: return {1, 1, n, entries};
-      case Sharing::dense: return {b, h, n, entries};
+      case Sharing::all:
+        return {1, 1, 1, entries};
+      case Sharing::per_head:
+        return {1, h, 1, entries};
+      case Sharing::per_sequence:
+        return {b, 1, 1, entries};
+      case Sharing::per_query:
+        return {1, h, n, entries};
+      case Sharing::query_only:
+        return {1, 1, n, entries};
+      case Sharing::dense:
+        return {b, h, n, entries};
     }
     return {1, 1, 1, entries};
   }
@@ -118,10 +124,12 @@ class Builder {
       return add_table({Stage::score, index, slot}, shared(from.sharing, entries), low, high);
     };
     switch (from.kind) {
-      case ScoreKind::scale: return score_stage(score::Scale{0.6f});
+      case ScoreKind::scale:
+        return score_stage(score::Scale{0.6f});
       case ScoreKind::learned_scale:
         return score_stage(score::LearnedScale{}, {table(0, 1, 0.3, 1.2)});
-      case ScoreKind::soft_cap: return score_stage(score::SoftCap{2.5f});
+      case ScoreKind::soft_cap:
+        return score_stage(score::SoftCap{2.5f});
       case ScoreKind::alibi:
         return score_stage(score::Alibi{offset}, {table(0, 1, 0.0, 4.0 / keys)});
       case ScoreKind::relative: {
@@ -144,10 +152,12 @@ class Builder {
         return score_stage(score::LearnedGaussian{},
                            {centre, table(1, 1, 0.4 * keys, 0.8 * keys)});
       }
-      case ScoreKind::bias: return score_stage(score::Bias{}, {table(0, spec_.keys, -1.0, 1.0)});
+      case ScoreKind::bias:
+        return score_stage(score::Bias{}, {table(0, spec_.keys, -1.0, 1.0)});
       case ScoreKind::prior:
         return score_stage(score::Prior{0.5f}, {table(0, spec_.keys, -1.0, 1.0)});
-      case ScoreKind::program: return score_stage(program(), {table(0, 1, 0.5, 1.5)});
+      case ScoreKind::program:
+        return score_stage(program(), {table(0, 1, 0.5, 1.5)});
     }
     return score_stage(score::Scale{});
   }
@@ -178,20 +188,25 @@ class Builder {
     return list;
   }
   unsigned char* some_flags(std::int64_t count) {
-    auto& list = to_.flags.emplace_back(static_cast<std::size_t>(std::max<std::int64_t>(1, count)));
+    auto& list =
+        to_.flags.emplace_back(static_cast<std::size_t>(std::max<std::int64_t>(1, count)));
     for (unsigned char& x : list) x = random_.whole(0, 3) != 0 ? 1 : 0;
     return list.data();
   }
   AnyMask leaf(MaskKind kind) {
     const int n = spec_.queries, m = spec_.keys;
     switch (kind) {
-      case MaskKind::none: return mask_stage(mask::None{});
-      case MaskKind::causal: return mask_stage(mask::Causal::bottom_right(n, m));
-      case MaskKind::causal_top_left: return mask_stage(mask::Causal::top_left());
+      case MaskKind::none:
+        return mask_stage(mask::None{});
+      case MaskKind::causal:
+        return mask_stage(mask::Causal::bottom_right(n, m));
+      case MaskKind::causal_top_left:
+        return mask_stage(mask::Causal::top_left());
       case MaskKind::window:
         return mask_stage(mask::SlidingWindow{random_.whole(-1, std::max(1, m / 2)),
                                               random_.whole(-1, 4), random_.whole(-3, 3)});
-      case MaskKind::prefix: return mask_stage(mask::Prefix{random_.whole(0, m), 0});
+      case MaskKind::prefix:
+        return mask_stage(mask::Prefix{random_.whole(0, m), 0});
       case MaskKind::lengths:
         return mask_stage(mask::Lengths{some_numbers(spec_.batch, 0, m).data()});
       case MaskKind::query_lengths:
@@ -216,8 +231,7 @@ class Builder {
       }
       case MaskKind::dense: {
         const long row = m, head = long{n} * m, batch = head * spec_.heads();
-        return mask_stage(
-            mask::Dense{some_flags(batch * spec_.batch), batch, head, row, 1});
+        return mask_stage(mask::Dense{some_flags(batch * spec_.batch), batch, head, row, 1});
       }
     }
     return mask_stage(mask::None{});
@@ -226,21 +240,35 @@ class Builder {
   void normaliser() {
     AnyNormaliser& n = to_.recipe.normaliser;
     switch (spec_.normaliser) {
-      case NormaliserKind::softmax: n = normaliser_stage(normalise::Softmax{}); break;
-      case NormaliserKind::sink:
-        n = normaliser_stage(normalise::SoftmaxSink{},
-                             {add_table({Stage::normaliser, 0, 0}, {1, spec_.heads(), 1, 1},
-                                        -1.0, 1.0)});
+      case NormaliserKind::softmax:
+        n = normaliser_stage(normalise::Softmax{});
         break;
-      case NormaliserKind::identity: n = normaliser_stage(normalise::Identity{}); break;
-      case NormaliserKind::mean: n = normaliser_stage(normalise::Mean{}); break;
-      case NormaliserKind::sigmoid: n = normaliser_stage(normalise::Sigmoid{}); break;
+      case NormaliserKind::sink:
+        n = normaliser_stage(
+            normalise::SoftmaxSink{},
+            {add_table({Stage::normaliser, 0, 0}, {1, spec_.heads(), 1, 1}, -1.0, 1.0)});
+        break;
+      case NormaliserKind::identity:
+        n = normaliser_stage(normalise::Identity{});
+        break;
+      case NormaliserKind::mean:
+        n = normaliser_stage(normalise::Mean{});
+        break;
+      case NormaliserKind::sigmoid:
+        n = normaliser_stage(normalise::Sigmoid{});
+        break;
       case NormaliserKind::summed_sigmoid:
         n = normaliser_stage(normalise::SummedSigmoid{});
         break;
-      case NormaliserKind::hard_max: n = normaliser_stage(normalise::HardMax{}); break;
-      case NormaliserKind::hard_sample: n = normaliser_stage(normalise::HardSample{77}); break;
-      case NormaliserKind::sparsemax: n = normaliser_stage(normalise::Sparsemax{}); break;
+      case NormaliserKind::hard_max:
+        n = normaliser_stage(normalise::HardMax{});
+        break;
+      case NormaliserKind::hard_sample:
+        n = normaliser_stage(normalise::HardSample{77});
+        break;
+      case NormaliserKind::sparsemax:
+        n = normaliser_stage(normalise::Sparsemax{});
+        break;
     }
   }
 
@@ -250,13 +278,15 @@ class Builder {
       return add_table({Stage::factor, index, 0}, shared(from.sharing, 1), low, high);
     };
     switch (from.kind) {
-      case FactorKind::dropout: return weight_stage(normalise::Dropout{91, 0.3f});
+      case FactorKind::dropout:
+        return weight_stage(normalise::Dropout{91, 0.3f});
       case FactorKind::local_gaussian:
         return weight_stage(normalise::LocalGaussian{0.4f * static_cast<float>(keys)},
                             {table(0.0, keys)});
       case FactorKind::scale_weight:
         return weight_stage(normalise::ScaleWeight{}, {table(0.5, 1.5)});
-      case FactorKind::program: return weight_stage(program(), {table(0.5, 1.5)});
+      case FactorKind::program:
+        return weight_stage(program(), {table(0.5, 1.5)});
     }
     return weight_stage(normalise::Dropout{});
   }
@@ -377,9 +407,15 @@ Recipe Problem::exact() const {
     const auto index = static_cast<std::size_t>(entry.place.index);
     const auto slot = static_cast<std::size_t>(entry.place.slot);
     switch (entry.place.stage) {
-      case TablePlace::Stage::similarity: result.weights = wide; break;
-      case TablePlace::Stage::score: result.scores[index].data.tables[slot] = wide; break;
-      case TablePlace::Stage::normaliser: result.normaliser.data.tables[slot] = wide; break;
+      case TablePlace::Stage::similarity:
+        result.weights = wide;
+        break;
+      case TablePlace::Stage::score:
+        result.scores[index].data.tables[slot] = wide;
+        break;
+      case TablePlace::Stage::normaliser:
+        result.normaliser.data.tables[slot] = wide;
+        break;
       case TablePlace::Stage::factor:
         result.factors[index].stage.data.tables[slot] = wide;
         break;
@@ -425,16 +461,16 @@ Spec draw_spec(const std::string& seed, Size size) {
     spec.keys = flip(15) ? 0 : random.whole(1, 45);
     spec.channels = random.whole(1, 70);
     spec.value_channels = random.whole(1, 70);
-    if (flip(3)) {  // across the borders of tiles, with little else
-      spec.batch = random.whole(1, 2);
+    if (flip(4)) {  // across the borders of tiles, with little else
+      spec.batch = 1;
       spec.kv_heads = 1;
       spec.group = random.whole(1, 2);
-      spec.queries = random.whole(20, 130);
-      spec.keys = random.whole(100, 300);
-      spec.channels = random.whole(1, 24);
+      spec.queries = random.whole(1, flip(3) ? kManyQueries + 20 : 40);
+      spec.keys = random.whole(100, flip(2) ? kManyKeys + 70 : 300);
+      spec.channels = random.whole(1, 12);
       spec.value_channels = random.whole(1, 40);
     }
-    constexpr std::array<DType, 6> kTypes{DType::f32, DType::f32, DType::f32,
+    constexpr std::array<DType, 6> kTypes{DType::f32, DType::f32,  DType::f32,
                                           DType::f32, DType::bf16, DType::f16};
     spec.dtype = kTypes[static_cast<std::size_t>(random.whole(0, 5))];
   }
@@ -450,7 +486,8 @@ Spec draw_spec(const std::string& seed, Size size) {
   const auto sharing = [&] { return static_cast<Sharing>(random.whole(0, kSharings - 1)); };
   if (spec.similarity == Similarity::given) spec.scores.push_back({ScoreKind::bias, sharing()});
   for (int i = random.whole(0, 3); i > 0; --i)
-    spec.scores.push_back({static_cast<ScoreKind>(random.whole(0, kScoreKinds - 1)), sharing()});
+    spec.scores.push_back(
+        {static_cast<ScoreKind>(random.whole(0, kScoreKinds - 1)), sharing()});
   const std::function<MaskSpec(int)> mask = [&](int depth) {
     MaskSpec node;
     node.leaf = static_cast<MaskKind>(random.whole(0, kMaskKinds - 1));
@@ -460,8 +497,9 @@ Spec draw_spec(const std::string& seed, Size size) {
     return node;
   };
   for (int i = random.whole(0, 3); i > 0; --i) spec.masks.push_back(mask(2));
-  spec.normaliser = flip(2) ? NormaliserKind::softmax
-                            : static_cast<NormaliserKind>(random.whole(0, kNormaliserKinds - 1));
+  spec.normaliser = flip(2)
+                        ? NormaliserKind::softmax
+                        : static_cast<NormaliserKind>(random.whole(0, kNormaliserKinds - 1));
   for (int i = flip(2) ? 0 : random.whole(1, 2); i > 0; --i)
     spec.factors.push_back(
         {static_cast<FactorKind>(random.whole(0, kFactorKinds - 1)), sharing()});
@@ -476,10 +514,10 @@ std::string describe(const Spec& spec) {
   out << "seed \"" << spec.seed << "\": batch " << spec.batch << ", kv heads " << spec.kv_heads
       << ", group " << spec.group << ", queries " << spec.queries << ", keys " << spec.keys
       << ", channels " << spec.channels << ", value channels " << spec.value_channels << ", "
-      << name_of(spec.dtype) << ", layouts " << number(spec.q_lay) << ' '
-      << number(spec.kv_lay) << ' ' << number(spec.out_lay) << ", wide tables "
-      << spec.wide_tables << ", similarity " << number(spec.similarity) << ", width "
-      << number(spec.width) << ", weights per head " << spec.weights_per_head << ", scores {";
+      << name_of(spec.dtype) << ", layouts " << number(spec.q_lay) << ' ' << number(spec.kv_lay)
+      << ' ' << number(spec.out_lay) << ", wide tables " << spec.wide_tables << ", similarity "
+      << number(spec.similarity) << ", width " << number(spec.width) << ", weights per head "
+      << spec.weights_per_head << ", scores {";
   for (const ScoreSpec& s : spec.scores)
     out << ' ' << number(s.kind) << '/' << number(s.sharing);
   out << " }, masks {";

@@ -15,16 +15,48 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/kernels/recipe.hpp"
+#include "kernels/cpu/tiles.hpp"
 #include "kernels/support/strided.hpp"
 
 namespace attn::test {
 
-enum class ScoreKind { scale, learned_scale, soft_cap, alibi, relative, t5, gaussian,
-                       learned_gaussian, bias, prior, program };
-enum class MaskKind { none, causal, causal_top_left, window, prefix, lengths, query_lengths,
-                      documents, dilated, block_sparse, dense };
-enum class NormaliserKind { softmax, sink, identity, mean, sigmoid, summed_sigmoid, hard_max,
-                            hard_sample, sparsemax };
+enum class ScoreKind {
+  scale,
+  learned_scale,
+  soft_cap,
+  alibi,
+  relative,
+  t5,
+  gaussian,
+  learned_gaussian,
+  bias,
+  prior,
+  program
+};
+enum class MaskKind {
+  none,
+  causal,
+  causal_top_left,
+  window,
+  prefix,
+  lengths,
+  query_lengths,
+  documents,
+  dilated,
+  block_sparse,
+  dense
+};
+enum class NormaliserKind {
+  softmax,
+  sink,
+  identity,
+  mean,
+  sigmoid,
+  summed_sigmoid,
+  hard_max,
+  hard_sample,
+  sparsemax
+};
 enum class FactorKind { dropout, local_gaussian, scale_weight, program };
 /// Which axes of a table have entries of their own.
 enum class Sharing { all, per_head, per_sequence, per_query, query_only, dense };
@@ -64,8 +96,8 @@ struct Spec {
   DType dtype = DType::f32;
   Lay q_lay = Lay::packed;
   Lay kv_lay = Lay::packed;
-  Lay out_lay = Lay::packed;   ///< of the outputs of forward and backward
-  bool wide_tables = false;    ///< entries of tables lie two apart
+  Lay out_lay = Lay::packed;  ///< of the outputs of forward and backward
+  bool wide_tables = false;   ///< entries of tables lie two apart
   Similarity similarity = Similarity::dot;
   WidthKind width = WidthKind::none;
   bool weights_per_head = false;
@@ -111,9 +143,9 @@ struct Problem {
   int distance_reach = 0;
   int distance_offset = 0;
   std::deque<TestTable> tables;
-  std::deque<std::vector<int>> numbers;           ///< of masks and T5 buckets
-  std::deque<std::vector<unsigned char>> flags;   ///< of masks
-  Recipe recipe;                                  ///< with the tables in float
+  std::deque<std::vector<int>> numbers;          ///< of masks and T5 buckets
+  std::deque<std::vector<unsigned char>> flags;  ///< of masks
+  Recipe recipe;                                 ///< with the tables in float
 
   explicit Problem(const Spec& from);
   Problem(const Problem&) = delete;
@@ -127,6 +159,11 @@ struct Problem {
   Shape out_shape() const;
   Shape weights_shape() const;  ///< [batch, heads, queries, keys]
 };
+
+/// Past the borders of the kernels' tiles.
+inline constexpr int kManyKeys = cpu::kTileCols + 37;
+inline constexpr int kManyQueries = cpu::kTileRows * cpu::kRowTiles + 17;
+static_assert(kManyKeys > cpu::kBackwardCols && kManyQueries > cpu::kBackwardRows);
 
 /// How large the drawn problems are.
 enum class Size { tiny, mixed };

@@ -25,10 +25,18 @@ class TableGrads {
       const auto index = static_cast<std::size_t>(entry.place.index);
       const auto slot = static_cast<std::size_t>(entry.place.slot);
       switch (entry.place.stage) {
-        case TablePlace::Stage::similarity: grads_.weights = grad; break;
-        case TablePlace::Stage::score: grads_.scores[index][slot] = grad; break;
-        case TablePlace::Stage::normaliser: grads_.normaliser[slot] = grad; break;
-        case TablePlace::Stage::factor: grads_.factors[index][slot] = grad; break;
+        case TablePlace::Stage::similarity:
+          grads_.weights = grad;
+          break;
+        case TablePlace::Stage::score:
+          grads_.scores[index][slot] = grad;
+          break;
+        case TablePlace::Stage::normaliser:
+          grads_.normaliser[slot] = grad;
+          break;
+        case TablePlace::Stage::factor:
+          grads_.factors[index][slot] = grad;
+          break;
       }
     }
   }
@@ -57,8 +65,13 @@ class TableGrads {
 
 template <class T>
 Results results_of(Inputs<T>& from, std::vector<std::vector<double>> tables) {
-  Results all{from.out.values(), from.stat.values(), from.dq.values(), from.dk.values(),
-              from.dv.values(),  std::move(tables),  ""};
+  Results all{from.out.values(),
+              from.stat.values(),
+              from.dq.values(),
+              from.dk.values(),
+              from.dv.values(),
+              std::move(tables),
+              ""};
   all.damage = from.out.damage() + from.stat.damage() + from.dq.damage() + from.dk.damage() +
                from.dv.damage();
   return all;

@@ -31,7 +31,8 @@ Results forward_reference(const Problem& problem);
 
 /// By the kernels; backward gets what forward wrote. `with_stat` false leaves the statistic out
 /// of forward, and backward undone.
-Results run_cpu(const Problem& problem, const cpu::Context& context = {}, bool with_stat = true);
+Results run_cpu(const Problem& problem, const cpu::Context& context = {},
+                bool with_stat = true);
 
 /// The weights that pool the values, by the definition.
 std::vector<double> reference_weights(const Problem& problem);

@@ -65,8 +65,8 @@ class Strided {
         strides_[axis] = 0;
         continue;
       }
-      const bool backwards =
-          (lay == Lay::reversed && (axis == 1 || axis == 2)) || (lay == Lay::channel_reversed && axis == 3);
+      const bool backwards = (lay == Lay::reversed && (axis == 1 || axis == 2)) ||
+                             (lay == Lay::channel_reversed && axis == 3);
       if (backwards) {
         strides_[axis] = -step;
         if (shape[axis] > 0) first += (shape[axis] - 1) * step;

@@ -59,13 +59,13 @@ void write_row(const RawView& view, int b, int h, int t, int first, int count,
   }
 }
 
-/// The vectors of one task; rows of columns are kLinearColumns apart, with zeros past the last.
+/// The vectors of one task. The state lies line after line, a line being kTilePad value
+/// channels of all key channels, with zeros past the last value channel.
 struct Work {
   float* k;
   float* keep;  ///< e^decay
   float* q;     ///< [group, channels]
-  float* v;     ///< [kLinearColumns], then what is written along k
-  float* read;  ///< S^T k
+  float* v;     ///< [kLinearColumns]
   float* out;   ///< [group, kLinearColumns]
   float* state;
   int row;  ///< floats from one query head of q to the next
@@ -80,8 +80,7 @@ ATTN_FN Work work_of(const LinearPlan& plan, std::byte* scratch) {
   work.keep = work.k + row;
   work.q = work.keep + row;
   work.v = work.q + row * static_cast<std::size_t>(plan.group);
-  work.read = work.v + kLinearColumns;
-  work.out = work.read + kLinearColumns;
+  work.out = work.v + kLinearColumns;
   work.state = work.out + kLinearColumns * plan.group;
   return work;
 }
@@ -107,37 +106,81 @@ ATTN_FN void load_step(const LinearPlan& plan, const Work& work, int b, int kv_h
     exp(Lane::load(work.keep + i)).store(work.keep + i);
 }
 
-/// S = e^g S, and S^T k beside it when the delta rule asks.
-ATTN_FN void decay_and_read(const LinearPlan& plan, const Work& work, int width) {
-  const bool gated = pool::has_decay(plan.rule);
-  const bool delta = pool::has_delta(plan.rule);
-  if (delta) clear(work.read, width);
-  if (!gated && !delta) return;
-  for (int i = 0; i < plan.channels; ++i) {
-    const Lane keep(gated ? work.keep[i] : 1.0f);
-    const Lane k(delta ? work.k[i] : 0.0f);
-    float* row = work.state + i * kLinearColumns;
-    for (int j = 0; j < width; j += kLanes) {
-      const Lane kept = Lane::load(row + j) * keep;
-      kept.store(row + j);
-      if (delta) multiply_add(kept, k, Lane::load(work.read + j)).store(work.read + j);
+/// kTilePad floats in as many vectors as that takes.
+struct Line {
+  static constexpr int kVectors = kTilePad / kLanes;
+  Lane part[kVectors];
+
+  ATTN_FN static Line load(const float* from) {
+    Line line;
+    for (int n = 0; n < kVectors; ++n) line.part[n] = Lane::load(from + n * kLanes);
+    return line;
+  }
+  ATTN_FN void store(float* to) const {
+    for (int n = 0; n < kVectors; ++n) part[n].store(to + n * kLanes);
+  }
+  ATTN_FN Line& scale(Lane by) {
+    for (int n = 0; n < kVectors; ++n) part[n] *= by;
+    return *this;
+  }
+  /// += by * other.
+  ATTN_FN Line& add(Lane by, const Line& other) {
+    for (int n = 0; n < kVectors; ++n) part[n] = multiply_add(by, other.part[n], part[n]);
+    return *this;
+  }
+  ATTN_FN static Line zero() {
+    Line line;
+    for (int n = 0; n < kVectors; ++n) line.part[n] = Lane(0.0f);
+    return line;
+  }
+};
+
+/// One step of one line: S = e^g S, w = v or beta (v - S^T k), S += k w^T, out = scale S^T q.
+template <bool kGated, bool kDelta>
+ATTN_FN void step_line(const LinearPlan& plan, const Work& work, int line, float beta) {
+  float* state = work.state + static_cast<std::int64_t>(line) * plan.channels * kTilePad;
+  Line write = Line::load(work.v + line * kTilePad);
+  if constexpr (kDelta) {
+    Line seen = Line::zero();
+    for (int i = 0; i < plan.channels; ++i) {
+      Line s = Line::load(state + i * kTilePad);
+      if constexpr (kGated) s.scale(Lane(work.keep[i])).store(state + i * kTilePad);
+      seen.add(Lane(work.k[i]), s);
     }
+    write.add(Lane(-1.0f), seen).scale(Lane(beta));
+  }
+  Line out = Line::zero();
+  for (int i = 0; i < plan.channels; ++i) {
+    Line s = Line::load(state + i * kTilePad);
+    if constexpr (kGated && !kDelta) s.scale(Lane(work.keep[i]));
+    s.add(Lane(work.k[i]), write).store(state + i * kTilePad);
+    out.add(Lane(work.q[i]), s);
+  }
+  out.scale(Lane(plan.scale)).store(work.out + line * kTilePad);
+  for (int g = 1; g < plan.group; ++g) {
+    const float* q = work.q + g * work.row;
+    Line other = Line::zero();
+    for (int i = 0; i < plan.channels; ++i)
+      other.add(Lane(q[i]), Line::load(state + i * kTilePad));
+    other.scale(Lane(plan.scale)).store(work.out + g * kLinearColumns + line * kTilePad);
   }
 }
 
-/// S += k w^T, then out = S^T q for every query head of the group.
-ATTN_FN void write_and_pool(const LinearPlan& plan, const Work& work, int width) {
-  clear(work.out, plan.group * kLinearColumns);
-  for (int i = 0; i < plan.channels; ++i) {
-    const Lane k(work.k[i]);
-    float* row = work.state + i * kLinearColumns;
-    for (int j = 0; j < width; j += kLanes) {
-      const Lane next = multiply_add(k, Lane::load(work.v + j), Lane::load(row + j));
-      next.store(row + j);
-      for (int g = 0; g < plan.group; ++g) {
-        float* out = work.out + g * kLinearColumns + j;
-        multiply_add(Lane(work.q[g * work.row + i]), next, Lane::load(out)).store(out);
-      }
+ATTN_FN void step_lines(const LinearPlan& plan, const Work& work, int lines, float beta) {
+  for (int line = 0; line < lines; ++line) {
+    switch (plan.rule) {
+      case pool::UpdateRule::linear:
+        step_line<false, false>(plan, work, line, beta);
+        break;
+      case pool::UpdateRule::gated:
+        step_line<true, false>(plan, work, line, beta);
+        break;
+      case pool::UpdateRule::delta:
+        step_line<false, true>(plan, work, line, beta);
+        break;
+      case pool::UpdateRule::gated_delta:
+        step_line<true, true>(plan, work, line, beta);
+        break;
     }
   }
 }
@@ -149,34 +192,35 @@ void linear_block(const LinearPlan& plan, int batch, int kv_head, int column,
   const Work work = work_of(plan, scratch);
   const int left = plan.values - column;
   const int count = left < kLinearColumns ? left : kLinearColumns;
-  const int width = (count + kTilePad - 1) / kTilePad * kTilePad;
+  const int lines = (count + kTilePad - 1) / kTilePad;
   clear(work.v, kLinearColumns);
   clear(work.keep, work.row);
   clear(work.state, plan.channels * kLinearColumns);
-  if (plan.past.data != nullptr)
+  const auto in_line = [&](int line) ATTN_LAMBDA {
+    const int rest = count - line * kTilePad;
+    return rest < kTilePad ? rest : kTilePad;
+  };
+  const auto state_row = [&](int line, int i) ATTN_LAMBDA {
+    return work.state + (static_cast<std::int64_t>(line) * plan.channels + i) * kTilePad;
+  };
+  for (int line = 0; line < lines && plan.past.data != nullptr; ++line)
     for (int i = 0; i < plan.channels; ++i)
-      read_row(plan.past, batch, kv_head, i, column, count, work.state + i * kLinearColumns);
+      read_row(plan.past, batch, kv_head, i, column + line * kTilePad, in_line(line),
+               state_row(line, i));
 
   for (int t = 0; t < plan.steps; ++t) {
     load_step(plan, work, batch, kv_head, t, column, count);
-    decay_and_read(plan, work, width);
-    if (pool::has_delta(plan.rule)) {
-      float beta = 1.0f;
-      read_row(plan.beta, batch, kv_head, t, 0, 1, &beta);
-      for (int j = 0; j < width; j += kLanes)
-        (Lane(beta) * (Lane::load(work.v + j) - Lane::load(work.read + j))).store(work.v + j);
-    }
-    write_and_pool(plan, work, width);
-    for (int g = 0; g < plan.group; ++g) {
-      float* out = work.out + g * kLinearColumns;
-      for (int j = 0; j < width; j += kLanes)
-        (Lane(plan.scale) * Lane::load(out + j)).store(out + j);
-      write_row(plan.out, batch, kv_head * plan.group + g, t, column, count, out);
-    }
+    float beta = 1.0f;
+    if (pool::has_delta(plan.rule)) read_row(plan.beta, batch, kv_head, t, 0, 1, &beta);
+    step_lines(plan, work, lines, beta);
+    for (int g = 0; g < plan.group; ++g)
+      write_row(plan.out, batch, kv_head * plan.group + g, t, column, count,
+                work.out + g * kLinearColumns);
   }
-  if (plan.state.data != nullptr)
+  for (int line = 0; line < lines && plan.state.data != nullptr; ++line)
     for (int i = 0; i < plan.channels; ++i)
-      write_row(plan.state, batch, kv_head, i, column, count, work.state + i * kLinearColumns);
+      write_row(plan.state, batch, kv_head, i, column + line * kTilePad, in_line(line),
+                state_row(line, i));
 }
 
 }  // namespace attn::cpu::inline ATTN_TARGET

@@ -1,0 +1,169 @@
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tools/attn/command.hpp"
+
+namespace attn::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Said {
+  int status = 0;
+  std::string out;
+  std::string err;
+
+  std::string last_line() const {
+    const std::string text = out.substr(0, out.find_last_not_of('\n') + 1);
+    return text.substr(text.rfind('\n') + 1);
+  }
+};
+
+std::string content(std::FILE* file) {
+  std::string text;
+  std::rewind(file);
+  for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file)) text += static_cast<char>(c);
+  std::fclose(file);
+  return text;
+}
+
+Said say(const std::vector<std::string>& arguments) {
+  const Streams streams{std::tmpfile(), std::tmpfile()};
+  Said said;
+  said.status = run(arguments, streams);
+  said.out = content(streams.out);
+  said.err = content(streams.err);
+  return said;
+}
+
+const std::string kCases = ATTN_TEST_DATA "/onnx";
+
+/// A folder that goes away.
+class Folder {
+ public:
+  Folder() : path(fs::temp_directory_path() / ("attn-tools-" + std::to_string(::getpid()))) {
+    fs::create_directories(path);
+  }
+  ~Folder() { fs::remove_all(path); }
+  Folder(const Folder&) = delete;
+  const fs::path path;
+};
+
+TEST(Program, HelpTeachesAndVersionIsOneLine) {
+  const Said help = say({"--help"});
+  EXPECT_EQ(help.status, success);
+  for (const char* part : {"conformance", "info", "bench", "Examples:", "score  ->  mask"})
+    EXPECT_NE(help.out.find(part), std::string::npos) << part;
+  EXPECT_EQ(say({"help"}).out, help.out);
+  EXPECT_EQ(say({}).status, success);
+  const Said version = say({"--version"});
+  EXPECT_EQ(version.status, success);
+  EXPECT_EQ(version.out, "attn " ATTN_VERSION "\n");
+  EXPECT_EQ(say({"conformance", "--help"}).status, success);
+}
+
+TEST(Program, ConformanceEndsWithItsCount) {
+  const Said said = say({"conformance", kCases});
+  EXPECT_EQ(said.status, success) << said.out;
+  EXPECT_EQ(said.out, "86 passed, 0 failed\n");
+  const Said twice = say({"conformance", kCases + "/attention_4d.safetensors", kCases});
+  EXPECT_EQ(twice.last_line(), "87 passed, 0 failed");
+}
+
+TEST(Program, ConformanceNamesWhatFailed) {
+  const Folder folder;
+  std::ofstream(folder.path / "broken.safetensors") << "not a case";
+  fs::copy(kCases + "/attention_4d.safetensors", folder.path / "fine.safetensors");
+  const Said said = say({"conformance", folder.path.string()});
+  EXPECT_EQ(said.status, failure);
+  EXPECT_EQ(said.last_line(), "1 passed, 1 failed");
+  EXPECT_EQ(said.out.rfind("FAILED broken: ", 0), 0u) << said.out;
+}
+
+TEST(Program, MissingAndEmptyFoldersAreErrors) {
+  const Folder folder;
+  for (const std::string& path : {folder.path.string(), std::string("/no/such/folder")}) {
+    const Said said = say({"conformance", path});
+    EXPECT_EQ(said.status, failure);
+    EXPECT_EQ(said.out, "");
+    EXPECT_NE(said.err.find(path), std::string::npos) << said.err;
+  }
+}
+
+TEST(Program, WrongUsageIsTwo) {
+  const std::vector<std::vector<std::string>> wrong{{"conformance"},
+                                                    {"--nonsense"},
+                                                    {"info", "--nonsense"},
+                                                    {"info", "more"},
+                                                    {"conformance", kCases, "--threads", "0"},
+                                                    {"confromance", kCases},
+                                                    {"zzz"}};
+  for (const auto& arguments : wrong) {
+    const Said said = say(arguments);
+    EXPECT_EQ(said.status, usage) << arguments[0];
+    EXPECT_EQ(said.out, "") << arguments[0];
+    EXPECT_NE(said.err, "") << arguments[0];
+  }
+  EXPECT_NE(say({"confromance"}).err.find("did you mean 'conformance'?"), std::string::npos);
+  EXPECT_EQ(say({"zzz"}).err.find("did you mean"), std::string::npos);
+}
+
+TEST(Program, InfoSaysWhatACallTakes) {
+  const Said text = say({"info"});
+  EXPECT_EQ(text.status, success);
+  for (const char* part : {"CPU", "kernels built", "machine runs", "a call takes", "threads"})
+    EXPECT_NE(text.out.find(part), std::string::npos) << part;
+  const Said said = say({"info", "--json"});
+  const auto json = nlohmann::json::parse(said.out);
+  EXPECT_EQ(json.at("version"), ATTN_VERSION);
+  EXPECT_GE(json.at("threads").get<int>(), 1);
+  EXPECT_FALSE(json.at("targets_built").empty());
+  EXPECT_EQ(json.at("target"), json.at("targets_available").at(0));
+}
+
+TEST(Program, OutputThatCannotBeWrittenIsAFailure) {
+  std::FILE* full = std::fopen("/dev/full", "w");
+  if (full == nullptr) GTEST_SKIP() << "there is no /dev/full here";
+  const Streams streams{full, std::tmpfile()};
+  EXPECT_EQ(run({"info"}, streams), failure);
+  EXPECT_NE(content(streams.err), "");
+  std::fclose(full);
+}
+
+TEST(Bench, IsFoundBesideTheProgramOrInBench) {
+  const Folder folder;
+  const fs::path bin = folder.path / "bin";
+  fs::create_directories(bin);
+  fs::create_directories(folder.path / "bench");
+  EXPECT_FALSE(find_bench(bin));
+  std::ofstream(bin / "attn-bench") << "#!/bin/sh\n";
+  EXPECT_FALSE(find_bench(bin)) << "it cannot be run";
+  const auto make_program = [](const fs::path& path) {
+    std::ofstream(path) << "#!/bin/sh\n";
+    fs::permissions(path, fs::perms::owner_all);
+  };
+  make_program(folder.path / "bench" / "attn-bench");
+  EXPECT_EQ(fs::canonical(*find_bench(bin)), fs::canonical(folder.path / "bench/attn-bench"));
+  make_program(bin / "attn-bench");
+  EXPECT_EQ(*find_bench(bin), bin / "attn-bench");
+}
+
+TEST(Nearest, FindsWhatWasMeant) {
+  const std::vector<std::string> names{"conformance", "info", "bench"};
+  EXPECT_EQ(nearest("benhc", names), "bench");
+  EXPECT_EQ(nearest("inof", names), "info");
+  EXPECT_EQ(nearest("conf", names), "conformance");
+  EXPECT_EQ(nearest("quantise", names), std::nullopt);
+  EXPECT_EQ(nearest("", names), std::nullopt);
+  EXPECT_EQ(nearest(std::string(100000, 'x'), names), std::nullopt);
+}
+
+}  // namespace
+}  // namespace attn::tools
