@@ -103,6 +103,7 @@ struct BackwardScratch {
         tables[i][slot] = TableGrad{};
         if (grads[i].tables == nullptr || slot >= stages[i].slots) continue;
         const TableGrad& to = grads[i].tables[slot];
+        if (to.shape[2] == 0) continue;  // no queries, no entries: nothing to write
         tables[i][slot] = to;
         if (to.data == nullptr || to.shape[2] > 1) continue;
         LocalTable& sum = local[locals++];

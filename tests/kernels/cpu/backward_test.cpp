@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstddef>
 #include <vector>
 
@@ -78,6 +79,21 @@ TEST(Backward, TablesAloneCanBeAskedFor) {
     for (std::size_t t = 0; t < p.tables.size(); ++t)
       EXPECT_EQ(std::vector<double>(got[t].begin(), got[t].end()), all.tables[t])
           << "similarity " << similarity << ", table " << t;
+  }
+}
+
+TEST(Backward, TablesOfNoQueriesAreNotWritten) {
+  test::Spec spec{.seed = "no queries", .queries = 0, .keys = 9};
+  spec.scores = {{test::ScoreKind::bias, test::Sharing::query_only}};
+  const test::Problem p(spec);
+  for (const Target target : test::targets()) {
+    test::Inputs<float> inputs(p, Lay::packed, Lay::packed, Lay::packed);
+    std::vector<float> beside(16, -0.0f);  // adding zero would change the sign
+    RecipeGrads grads;
+    grads.scores.resize(1);
+    grads.scores[0][0] = p.tables[0].grad(beside.data(), DType::f32);
+    cpu::backward(inputs.backward_args(), p.recipe, grads, {.target = target});
+    for (const float x : beside) EXPECT_TRUE(std::signbit(x)) << name_of(target);
   }
 }
 
