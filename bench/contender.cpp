@@ -2,7 +2,10 @@
 
 #include "contender.hpp"
 
+#include <cstdint>
+#include <functional>
 #include <utility>
+#include <vector>
 
 #include "stopwatch.hpp"
 

@@ -10,8 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "data.hpp"
-#include "problem.hpp"
+#include "data.hpp"  // IWYU pragma: export
 
 namespace attn::bench {
 

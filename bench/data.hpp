@@ -4,6 +4,7 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -11,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "problem.hpp"
+#include "problem.hpp"  // IWYU pragma: export
 
 namespace attn::bench {
 

@@ -3,6 +3,7 @@
 // attn-bench: the rows of docs/performance.md, measured.
 
 #include <fmt/core.h>
+#include <stdlib.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -14,13 +15,15 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "contender.hpp"
 #include "machine/facts.hpp"
 #include "machine/instruction_sets.hpp"
 #include "measure.hpp"
-#include "oracle.hpp"
 #include "peers/peers.hpp"
+#include "problem.hpp"
 #include "report.hpp"
 #include "rows/row.hpp"
 #include "stopwatch.hpp"
@@ -73,10 +76,11 @@ std::vector<Row> chosen_rows(const Command& command) {
   const Options options{command.threads, command.target, command.quick};
   auto all = rows(options);
   std::string known;
-  for (const Row& row : all) known += (known.empty() ? "" : ", ") + row.name;
+  for (const Row& row : all) known.append(known.empty() ? "" : ", ").append(row.name);
   for (const auto& wanted : command.rows) {
     if (std::none_of(all.begin(), all.end(), [&](const Row& r) { return r.name == wanted; })) {
-      throw std::invalid_argument("--rows: no row '" + wanted + "' here; there are: " + known);
+      throw std::invalid_argument(
+          fmt::format("--rows: no row '{}' here; there are: {}", wanted, known));
     }
   }
   std::erase_if(all, [&](const Row& row) {
@@ -206,6 +210,7 @@ int main_with(int argc, char** argv) {
 }  // namespace
 }  // namespace attn::bench
 
+// NOLINTNEXTLINE(bugprone-exception-escape): nothing is left to say when memory runs out
 int main(int argc, char** argv) {
   return attn::bench::main_with(argc, argv);
 }

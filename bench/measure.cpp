@@ -7,10 +7,20 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <map>
+#include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "contender.hpp"
+#include "data.hpp"
+#include "isa/kernels.hpp"
 #include "machine/instruction_sets.hpp"
+#include "machine/limits.hpp"
 #include "oracle.hpp"
+#include "problem.hpp"
+#include "rows/row.hpp"
 #include "statistics.hpp"
 
 namespace attn::bench {
@@ -33,7 +43,7 @@ class Collector : public benchmark::BenchmarkReporter {
 };
 
 void initialise_benchmark() {
-  static const bool once = [] {
+  static const bool kOnce = [] {
     std::string program = "attn-bench",
                 interleave = "--benchmark_enable_random_interleaving=true";
     char* arguments[] = {program.data(), interleave.data(), nullptr};
@@ -41,7 +51,7 @@ void initialise_benchmark() {
     benchmark::Initialize(&count, arguments);
     return true;
   }();
-  (void)once;
+  (void)kOnce;
 }
 
 std::string key_of(const Case& c) {

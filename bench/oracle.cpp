@@ -4,9 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <thread>
+#include <vector>
 
+#include "data.hpp"
+#include "problem.hpp"
 #include "team.hpp"
 
 namespace attn::bench {

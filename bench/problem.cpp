@@ -5,7 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdint>
 #include <stdexcept>
+#include <string>
+#include <string_view>
+#include <system_error>
 
 namespace attn::bench {
 namespace {

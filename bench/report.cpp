@@ -4,9 +4,17 @@
 
 #include <fmt/core.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "machine/facts.hpp"
+#include "machine/limits.hpp"
+#include "measure.hpp"
+#include "rows/row.hpp"
 #include "statistics.hpp"
 #include "verdict.hpp"
 

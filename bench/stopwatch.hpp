@@ -4,6 +4,8 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
+#include <time.h>
+
 #include <cstdlib>
 #include <ctime>
 #include <string_view>
@@ -14,11 +16,11 @@ namespace attn::bench {
 inline constexpr const char* kClockVariable = "ATTN_BENCH_CLOCK";
 
 inline bool by_processor() {
-  static const bool chosen = [] {
+  static const bool kChosen = [] {
     const char* text = std::getenv(kClockVariable);
     return text != nullptr && std::string_view(text) == "cpu";
   }();
-  return chosen;
+  return kChosen;
 }
 
 /// By the processor: the time all threads of this process ran, divided by `threads`. Turns that

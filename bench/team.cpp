@@ -2,6 +2,10 @@
 
 #include "team.hpp"
 
+#include <cstdint>
+#include <functional>
+#include <mutex>
+
 namespace attn::bench {
 
 Team::Team(int threads) {

@@ -6,6 +6,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "machine/limits.hpp"
+#include "measure.hpp"
+#include "problem.hpp"
+#include "rows/row.hpp"
 
 namespace attn::bench {
 namespace {

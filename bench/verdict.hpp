@@ -10,6 +10,7 @@
 
 #include "machine/limits.hpp"
 #include "measure.hpp"
+#include "rows/row.hpp"
 
 namespace attn::bench {
 

@@ -4,6 +4,8 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cstdint>
+
 #include "isa/kernels.hpp"
 
 namespace attn::bench::ATTN_TARGET {

@@ -5,7 +5,10 @@
 
 #include <hwy/highway.h>
 
+#include <cstdint>
+
 #include "isa/functions.hpp"
+#include "isa/kernels.hpp"
 
 namespace attn::bench::ATTN_TARGET {
 namespace {

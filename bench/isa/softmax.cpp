@@ -4,6 +4,8 @@
 
 #include <hwy/highway.h>
 
+#include <cstdint>
+
 #include "isa/functions.hpp"
 
 namespace attn::bench::ATTN_TARGET {

@@ -3,6 +3,7 @@
 #include <hwy/highway.h>
 
 #include "isa/functions.hpp"
+#include "isa/kernels.hpp"
 
 #if defined(ATTN_TARGET_AVX512)
 static_assert(HWY_STATIC_TARGET == HWY_AVX3, "compile this file with attn_kernel_sources");

@@ -2,13 +2,16 @@
 
 #include "machine/facts.hpp"
 
+#include <stdlib.h>
 #include <sys/utsname.h>
 
 #include <cstdlib>
 #include <fstream>
+#include <string>
 #include <string_view>
 #include <thread>
 
+#include "isa/kernels.hpp"
 #include "machine/instruction_sets.hpp"
 
 namespace attn::bench {

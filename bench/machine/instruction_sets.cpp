@@ -4,6 +4,10 @@
 
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <vector>
+
+#include "isa/kernels.hpp"
 
 namespace attn::bench {
 

@@ -3,8 +3,14 @@
 #include "machine/limits.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <numeric>
+#include <string_view>
+#include <vector>
 
+#include "isa/kernels.hpp"
 #include "statistics.hpp"
 #include "stopwatch.hpp"
 

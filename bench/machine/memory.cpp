@@ -5,8 +5,12 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <fstream>
+#include <functional>
+#include <ios>
 #include <limits>
+#include <ostream>
 #include <string>
 #include <string_view>
 

@@ -6,14 +6,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <memory>
 #include <stdexcept>
 
 #include "attn/core/view.hpp"
+#include "attn/kernels/args.hpp"
+#include "attn/kernels/cpu/attention.hpp"
 #include "attn/kernels/erase.hpp"
+#include "attn/kernels/recipe.hpp"
 #include "attn/mask/causal.hpp"
 #include "attn/mask/sliding_window.hpp"
+#include "contender.hpp"
+#include "data.hpp"
 #include "peers/peers.hpp"
+#include "problem.hpp"
 
 namespace attn::bench {
 namespace {

@@ -2,13 +2,21 @@
 //
 // Ours: additive attention with its two projections, forward and backward.
 
-#include <algorithm>
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "attn/core/table.hpp"
 #include "attn/core/view.hpp"
+#include "attn/kernels/args.hpp"
+#include "attn/kernels/cpu/attention.hpp"
+#include "attn/kernels/recipe.hpp"
+#include "contender.hpp"
+#include "data.hpp"
+#include "isa/kernels.hpp"
 #include "machine/instruction_sets.hpp"
 #include "peers/attn.hpp"
+#include "problem.hpp"
 #include "team.hpp"
 
 namespace attn::bench {

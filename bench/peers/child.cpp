@@ -11,16 +11,24 @@
 
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <ios>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "contender.hpp"
+#include "data.hpp"
 #include "peers/peers.hpp"
 #include "peers/process.hpp"
+#include "problem.hpp"
 
 namespace attn::bench {
 namespace {
@@ -87,8 +95,8 @@ class ChildContender : public Contender {
 
 }  // namespace
 
-Peer child_peer(std::string name, std::string about, std::vector<std::string> command,
-                std::vector<std::string> environment) {
+Peer child_peer(std::string name, std::string about, const std::vector<std::string>& command,
+                const std::vector<std::string>& environment) {
   // Started at the first need, kept for the rows that follow.
   auto process = std::make_shared<std::shared_ptr<Process>>();
   Peer peer;

@@ -2,14 +2,20 @@
 
 #include "peers/peers.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
+#include "contender.hpp"
+#include "data.hpp"
 #include "machine/memory.hpp"
 #include "oracle.hpp"
 #include "peers/process.hpp"
+#include "problem.hpp"
 
 namespace attn::bench {
 namespace {

@@ -18,8 +18,8 @@ Peer attn_peer();
 Peer unfused_peer();
 
 /// A program that speaks the protocol of peers/child.hpp. `environment` holds NAME=value.
-Peer child_peer(std::string name, std::string about, std::vector<std::string> command,
-                std::vector<std::string> environment);
+Peer child_peer(std::string name, std::string about, const std::vector<std::string>& command,
+                const std::vector<std::string>& environment);
 
 /// Ours, unfused, libtorch and libtorch-tuned where the program attn-bench-libtorch lies beside
 /// this one, and `extra`: "name=command with arguments".

@@ -5,10 +5,15 @@
 // takes the weights that the forward left in memory instead of computing them again.
 
 #include <cmath>
+#include <cstdint>
 #include <memory>
 
+#include "contender.hpp"
+#include "data.hpp"
+#include "isa/kernels.hpp"
 #include "machine/instruction_sets.hpp"
 #include "peers/peers.hpp"
+#include "problem.hpp"
 #include "team.hpp"
 
 namespace attn::bench {

@@ -2,13 +2,18 @@
 //
 // C7, C8: additive attention, both projections included.
 
+#include <vector>
+
+#include "machine/limits.hpp"
+#include "problem.hpp"
 #include "rows/row.hpp"
 
 namespace attn::bench {
 namespace {
 
-std::vector<Case> cases(const Options& options, Pass pass, std::vector<Claim> claims) {
+std::vector<Case> cases(const Options& options, Pass pass, const std::vector<Claim>& claims) {
   std::vector<Case> cases;
+  cases.reserve(options.threads.size());
   for (const int threads : options.threads) {
     cases.push_back({.problem = {.family = Family::additive,
                                  .pass = pass,

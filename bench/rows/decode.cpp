@@ -2,6 +2,9 @@
 //
 // C5: one query against a long cache reads every key and value once; memory is the limit.
 
+#include <vector>
+
+#include "machine/limits.hpp"
 #include "rows/row.hpp"
 
 namespace attn::bench {

@@ -2,6 +2,13 @@
 //
 // C4: tiles that a mask rules out must cost nothing.
 
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "machine/limits.hpp"
+#include "problem.hpp"
 #include "rows/row.hpp"
 
 namespace attn::bench {

@@ -2,6 +2,11 @@
 //
 // C9: no score matrix is ever written, so memory beyond the caller's stays small.
 
+#include <cstdint>
+#include <vector>
+
+#include "machine/limits.hpp"
+#include "problem.hpp"
 #include "rows/row.hpp"
 
 namespace attn::bench {

@@ -2,6 +2,13 @@
 
 #include "rows/row.hpp"
 
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "machine/limits.hpp"
+#include "problem.hpp"
+
 namespace attn::bench {
 
 Work work_of(const Case& c) {

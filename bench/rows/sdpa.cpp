@@ -3,8 +3,16 @@
 // C1, C2, C3: plain scaled dot-product attention, the kernels' bread.
 
 #include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "isa/kernels.hpp"
 #include "machine/instruction_sets.hpp"
+#include "machine/limits.hpp"
+#include "problem.hpp"
 #include "rows/row.hpp"
 
 namespace attn::bench {

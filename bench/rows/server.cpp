@@ -2,6 +2,11 @@
 //
 // S: float32 against PyTorch 2 on the same machine (--peer pytorch=...).
 
+#include <cstdint>
+#include <vector>
+
+#include "machine/limits.hpp"
+#include "problem.hpp"
 #include "rows/row.hpp"
 
 namespace attn::bench {

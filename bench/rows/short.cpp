@@ -2,6 +2,11 @@
 //
 // C6: where the score matrix fits the first cache, tiling must not cost anything.
 
+#include <cstdint>
+#include <vector>
+
+#include "machine/limits.hpp"
+#include "problem.hpp"
 #include "rows/row.hpp"
 
 namespace attn::bench {

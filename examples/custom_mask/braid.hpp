@@ -13,7 +13,7 @@ struct Braid {
 
   template <class V>
   ATTN_FN auto keep(attn::Site<V> at) const {
-    const auto behind = at.q - at.k;  // one number, or a vector of them
+    const auto behind = at.q - at.k;            // one number, or a vector of them
     const auto apart = behind & (strands - 1);  // strands is a power of two
     return (behind >= 0) & ((behind <= near) | (apart == 0));
   }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
+#include <cstddef>
 #include <cstdio>
 #include <random>
 #include <vector>
@@ -15,7 +16,7 @@ int main() {
   constexpr int kLength = 48, kDim = 16;
   std::mt19937 engine(7);
   std::normal_distribution<float> draw;
-  std::vector<float> q(kLength * kDim), k(q), v(q), out(q), expected(q);
+  std::vector<float> q(std::size_t{kLength} * kDim), k(q), v(q), out(q), expected(q);
   for (auto* numbers : {&q, &k, &v})
     for (float& x : *numbers) x = draw(engine);
 
@@ -29,11 +30,12 @@ int main() {
                                 .out = attn::packed<float>(out.data(), 1, 1, kLength, kDim)};
   attn::cpu::forward(args, recipe);
 
-  std::vector<float> weights(kLength * kLength);
+  std::vector<float> weights(std::size_t{kLength} * kLength);
   attn::cpu::weights(args, recipe, attn::packed<float>(weights.data(), 1, 1, kLength, kLength));
   for (int i = 0; i < kLength; i += 2) {
+    const float* row = weights.data() + std::ptrdiff_t{i} * kLength;
     for (int j = 0; j < kLength; ++j) {
-      const float w = weights[static_cast<std::size_t>(i * kLength + j)];
+      const float w = row[j];
       std::fputs(w > 0.25f ? "#" : w > 0.05f ? "+" : w > 0.0f ? "." : " ", stdout);
     }
     std::puts("|");

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <random>
+#include <type_traits>
 #include <vector>
 
 #include "attn/kernels/cpu/attention.hpp"
@@ -40,8 +41,10 @@ int main() {
   recipe.scores = {attn::score_stage(Fade{}, {attn::table(&rate, {1, 1, 1, 1})})};
 
   const auto stat = attn::packed<float>(log_sum_exp.data(), 1, kHeads, kLength);
-  const attn::ForwardArgs<float> forward{.q = view(q.data()), .k = view(k.data()),
-                                         .v = view(v.data()), .out = view(out.data()),
+  const attn::ForwardArgs<float> forward{.q = view(q.data()),
+                                         .k = view(k.data()),
+                                         .v = view(v.data()),
+                                         .out = view(out.data()),
                                          .stat = stat};
   const auto loss = [&] {  // sum(out * d_out), in double
     attn::cpu::forward(forward, recipe);
@@ -52,9 +55,15 @@ int main() {
   const double before = loss();
   attn::RecipeGrads grads;
   grads.scores = {{attn::table_grad(&d_rate, {1, 1, 1, 1})}};
-  attn::cpu::backward<float>({.q = forward.q, .k = forward.k, .v = forward.v, .out = forward.out,
-                              .stat = stat, .d_out = view(d_out.data()), .dq = view(dq.data()),
-                              .dk = view(dk.data()), .dv = view(dv.data())},
+  attn::cpu::backward<float>({.q = forward.q,
+                              .k = forward.k,
+                              .v = forward.v,
+                              .out = forward.out,
+                              .stat = stat,
+                              .d_out = view(d_out.data()),
+                              .dq = view(dq.data()),
+                              .dk = view(dk.data()),
+                              .dv = view(dv.data())},
                              recipe, grads);
 
   const float step = 0.01f;

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "attn/core/dtype.hpp"
 #include "attn/core/view.hpp"
-#include "attn/kernels/args.hpp"
 #include "attn/kernels/cpu/attention.hpp"
 #include "attn/kernels/recipe.hpp"
 #include "conformance/array.hpp"

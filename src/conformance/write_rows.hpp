@@ -11,7 +11,6 @@
 
 #include "attn/kernels/cache.hpp"
 #include "conformance/array.hpp"
-#include "conformance/operators.hpp"
 
 namespace attn::conformance {
 

@@ -9,7 +9,9 @@
 
 namespace attn {
 
-void Arena::Free::operator()(void* memory) const { std::free(memory); }
+void Arena::Free::operator()(void* memory) const {
+  std::free(memory);
+}
 
 Arena& Arena::local() {
   static thread_local Arena arena;

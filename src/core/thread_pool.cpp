@@ -16,7 +16,9 @@ thread_local bool inside_task = false;
 
 }  // namespace
 
-void yield_thread() { std::this_thread::yield(); }
+void yield_thread() {
+  std::this_thread::yield();
+}
 
 ThreadPool& ThreadPool::shared() {
   static ThreadPool pool;
@@ -24,14 +26,14 @@ ThreadPool& ThreadPool::shared() {
 }
 
 int ThreadPool::default_threads() {
-  static const int count = [] {
+  static const int kDefault = [] {
     int asked = 0;
     if (const char* text = std::getenv("ATTN_THREADS"))
       std::from_chars(text, text + std::strlen(text), asked);
     if (asked > 0) return std::min(asked, 1024);
     return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   }();
-  return count;
+  return kDefault;
 }
 
 ThreadPool::~ThreadPool() {

@@ -31,6 +31,7 @@ class SaxHandler : public nlohmann::json_sax<nlohmann::json> {
       reached_ = text_.data() + zero;
       reject("a zero byte; accepted: JSON text");
     }
+    // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): the end is given beside it
     nlohmann::json::sax_parse(Cursor{text_.data(), this},
                               Cursor{text_.data() + text_.size(), this}, this);
   }

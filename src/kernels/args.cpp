@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <sstream>
@@ -54,7 +55,8 @@ void check_same(const char* where, const char* name, const A& view, const char* 
 
 void check_offsets(const char* where, const char* name, const std::int64_t* offsets,
                    std::int64_t count, std::int64_t total) {
-  if (offsets[0] != 0) fail(where, ": packing.", name, " starts at ", offsets[0], "; expected 0");
+  if (offsets[0] != 0)
+    fail(where, ": packing.", name, " starts at ", offsets[0], "; expected 0");
   for (std::int64_t b = 0; b < count; ++b)
     if (offsets[b + 1] < offsets[b])
       fail(where, ": packing.", name, " falls from ", offsets[b], " to ", offsets[b + 1],
@@ -78,7 +80,8 @@ void check_inputs(const char* where, const View<const T, 4>& q, const View<const
     fail(where, ": ", q.shape[1], " heads cannot share ", k.shape[1],
          " kv heads; heads must be a multiple of kv heads");
   if (k.shape[3] != q.shape[3])
-    fail(where, ": q has ", q.shape[3], " channels and k has ", k.shape[3], "; expected the same");
+    fail(where, ": q has ", q.shape[3], " channels and k has ", k.shape[3],
+         "; expected the same");
   if (v.shape[0] != k.shape[0] || v.shape[1] != k.shape[1] || v.shape[2] != k.shape[2])
     fail(where, ": v has shape ", text(v.shape), ", k ", text(k.shape),
          "; expected the same but for the channels");
@@ -86,7 +89,8 @@ void check_inputs(const char* where, const View<const T, 4>& q, const View<const
     fail(where, ": the sum similarity takes 1 channel, q has ", q.shape[3]);
   if (packing.q == nullptr && packing.k == nullptr) {
     if (paging.table == nullptr && k.shape[0] != q.shape[0])
-      fail(where, ": q has batch ", q.shape[0], " and k has ", k.shape[0], "; expected the same");
+      fail(where, ": q has batch ", q.shape[0], " and k has ", k.shape[0],
+           "; expected the same");
   } else {
     if (packing.q == nullptr || packing.k == nullptr)
       fail(where, ": packing needs offsets of both queries and keys");
@@ -105,7 +109,8 @@ void check_inputs(const char* where, const View<const T, 4>& q, const View<const
   if (page_size < 1) fail(where, ": pages hold ", page_size, " keys; at least one is needed");
   for (std::int64_t b = 0; b < q.shape[0]; ++b) {
     const std::int64_t length = paging.lengths[b];
-    if (length < 0 || length > kMaxLength || (length + page_size - 1) / page_size > paging.stride)
+    if (length < 0 || length > kMaxLength ||
+        (length + page_size - 1) / page_size > paging.stride)
       fail(where, ": sequence ", b, " has ", length, " keys; its ", paging.stride,
            " table entries hold 0..", paging.stride * page_size);
     for (std::int64_t p = 0; p * page_size < length; ++p) {
@@ -123,10 +128,11 @@ void check_extent(const char* where, const char* what, std::size_t stage, int sl
   static constexpr std::array<const char*, 3> kAxes{"batch", "head", "query"};
   for (std::size_t axis = 0; axis < 3; ++axis)
     if (shape[axis] != 1 && shape[axis] < problem[axis])
-      fail(where, ": table ", slot, " of ", what, ' ', stage, " has shape ", text(shape), "; its ",
-           kAxes[axis], " axis must be 1 or at least ", problem[axis]);
+      fail(where, ": table ", slot, " of ", what, ' ', stage, " has shape ", text(shape),
+           "; its ", kAxes[axis], " axis must be 1 or at least ", problem[axis]);
   for (const std::int64_t extent : shape)
-    if (extent < 0) fail(where, ": table ", slot, " of ", what, ' ', stage, " has shape ", text(shape));
+    if (extent < 0)
+      fail(where, ": table ", slot, " of ", what, ' ', stage, " has shape ", text(shape));
 }
 
 void check_table(const char* where, const char* what, std::size_t stage, int slot,
@@ -140,13 +146,57 @@ void check_table(const char* where, const char* what, std::size_t stage, int slo
   check_extent(where, what, stage, slot, table.shape, problem);
 }
 
+/// Tables must hold what a functor asks of them; it is asked at the corners of the scores.
+void check_reach(const char* where, const char* what, std::size_t stage, const AnyScore& any,
+                 std::int64_t queries, std::int64_t keys) {
+  if (any.reach == nullptr || queries == 0 || keys == 0) return;
+  TableReach reach;
+  for (const std::int64_t q : {std::int64_t{0}, queries - 1})
+    for (const std::int64_t k : {std::int64_t{0}, keys - 1})
+      any.reach(any.data, {0, 0, static_cast<int>(q), static_cast<int>(k)}, reach);
+  if (reach.slots > any.data.slots)
+    fail(where, ": ", what, ' ', stage, " reads ", reach.slots, " tables; ", any.data.slots,
+         " were given");
+  for (int slot = 0; slot < reach.slots; ++slot) {
+    const auto at = static_cast<std::size_t>(slot);
+    if (reach.low[at] < 0 || reach.high[at] >= any.data.tables[at].shape[3])
+      fail(where, ": table ", slot, " of ", what, ' ', stage, " has ",
+           any.data.tables[at].shape[3], " entries; the functor reads entries ", reach.low[at],
+           " to ", reach.high[at]);
+  }
+}
+
+/// Keys of the longest sequence.
+template <class T>
+std::int64_t longest_keys(const View<const T, 4>& q, const View<const T, 4>& k,
+                          const Packing& packing, const Paging& paging) {
+  std::int64_t longest = 0;
+  if (packing.k != nullptr) {
+    for (std::int64_t b = 0; b < packing.count; ++b)
+      longest = std::max(longest, packing.k[b + 1] - packing.k[b]);
+  } else if (paging.table != nullptr) {
+    for (std::int64_t b = 0; b < q.shape[0]; ++b) longest = std::max(longest, paging.lengths[b]);
+  } else {
+    longest = k.shape[2];
+  }
+  return longest;
+}
+
+void check_reaches(const char* where, const Recipe& recipe, std::int64_t queries,
+                   std::int64_t keys) {
+  for (std::size_t i = 0; i < recipe.scores.size(); ++i)
+    check_reach(where, "score modifier", i, recipe.scores[i], queries, keys);
+  for (std::size_t i = 0; i < recipe.factors.size(); ++i)
+    check_reach(where, "weight modifier", i, recipe.factors[i].stage, queries, keys);
+}
+
 void check_stages(const char* where, const Recipe& recipe,
                   const std::array<std::int64_t, 3>& problem, std::int64_t kv_heads,
                   std::int64_t channels, bool wide) {
   const auto check = [&](const char* what, std::size_t index, const StageData& data) {
     for (int slot = 0; slot < data.slots; ++slot)
-      check_table(where, what, index, slot, data.tables[static_cast<std::size_t>(slot)], problem,
-                  wide);
+      check_table(where, what, index, slot, data.tables[static_cast<std::size_t>(slot)],
+                  problem, wide);
   };
   for (std::size_t i = 0; i < recipe.scores.size(); ++i)
     check("score modifier", i, recipe.scores[i].data);
@@ -155,7 +205,8 @@ void check_stages(const char* where, const Recipe& recipe,
   check("normaliser", 0, recipe.normaliser.data);
   const Table& weights = recipe.weights;
   if (recipe.similarity == Similarity::additive && weights.data == nullptr)
-    fail(where, ": the additive similarity needs weights [1, 1 or kv heads, 1, ", channels, ']');
+    fail(where, ": the additive similarity needs weights [1, 1 or kv heads, 1, ", channels,
+         ']');
   if (weights.data == nullptr) return;
   if (weights.dtype != DType::f32 && !(wide && weights.dtype == DType::f64))
     fail(where, ": the similarity's weights hold ", name_of(weights.dtype), "; expected f32",
@@ -206,8 +257,8 @@ void check_weight_grads(const char* where, const BackwardArgs<T>& args) {
          text(keys));
   const std::array<std::int64_t, 4> rows{b, h, n, distances.shape[3]};
   if (distances.data != nullptr && (distances.shape != rows || distances.shape[3] % 2 == 0))
-    fail(where, ": d_weights.distance_sums has shape ", text(distances.shape), "; expected [", b,
-         ", ", h, ", ", n, ", 2 m + 1]");
+    fail(where, ": d_weights.distance_sums has shape ", text(distances.shape), "; expected [",
+         b, ", ", h, ", ", n, ", 2 m + 1]");
 }
 
 void check_grads(const char* where, const char* what, std::size_t stage,
@@ -244,6 +295,8 @@ void validate(const ForwardArgs<T>& args, const Recipe& recipe) {
   if (args.stat.data != nullptr) check_stat<T>(kWhere, "stat", args.stat, args.q);
   check_stages(kWhere, recipe, problem_of(args.q, args.packing), args.k.shape[1],
                args.q.shape[3], kWide);
+  check_reaches(kWhere, recipe, problem_of(args.q, args.packing)[2],
+                longest_keys(args.q, args.k, args.packing, args.paging));
 }
 
 template <class T>
@@ -272,7 +325,10 @@ void validate(const BackwardArgs<T>& args, const Recipe& recipe, const RecipeGra
   if (args.d_weights.given()) check_weight_grads(kWhere, args);
   check_stages(kWhere, recipe, problem_of(args.q, args.packing), args.k.shape[1],
                args.q.shape[3], kWide);
-  if (grads.scores.size() > recipe.scores.size() || grads.factors.size() > recipe.factors.size())
+  check_reaches(kWhere, recipe, problem_of(args.q, args.packing)[2],
+                longest_keys(args.q, args.k, args.packing, {}));
+  if (grads.scores.size() > recipe.scores.size() ||
+      grads.factors.size() > recipe.factors.size())
     fail(kWhere, ": gradients for ", grads.scores.size(), " score and ", grads.factors.size(),
          " weight modifiers; the recipe has ", recipe.scores.size(), " and ",
          recipe.factors.size());

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-#include "attn/core/dtype.hpp"
+#include "attn/core/dtype.hpp"  // IWYU pragma: keep
 #include "attn/core/error.hpp"
 #include "kernels/check_view.hpp"
 

@@ -2,9 +2,8 @@
 
 #include <array>
 #include <cstdint>
-#include <type_traits>
 
-#include "attn/core/dtype.hpp"
+#include "attn/core/dtype.hpp"  // IWYU pragma: keep
 #include "attn/core/error.hpp"
 #include "attn/core/thread_pool.hpp"
 #include "attn/kernels/args.hpp"

@@ -183,6 +183,18 @@ TEST(Args, TablesThatDoNotFitAreRefused) {
               kForward, "table 0 of score modifier 0 has no data");
 }
 
+TEST(Args, TablesShorterThanWhatIsReadAreRefused) {
+  static const std::array<float, 2> kShort{};
+  EXPECT_SAYS(forward_refusal([](Call& c) {
+                c.recipe.scores.push_back(
+                    score_stage(score::Bias{}, {table(kShort.data(), {1, 1, 1, 2})}));
+              }),
+              kForward, "has 2 entries; the functor reads entries 0 to 4");
+  EXPECT_SAYS(
+      forward_refusal([](Call& c) { c.recipe.scores.push_back(score_stage(score::Bias{})); }),
+      kForward, "reads 1 tables; 0 were given");
+}
+
 TEST(Args, TablesOfOtherTypesAreRefused) {
   const std::vector<double> wide(64);
   EXPECT_SAYS(forward_refusal([&](Call& c) {

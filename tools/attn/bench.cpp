@@ -49,6 +49,7 @@ int bench(const std::vector<std::string>& arguments, const Streams& streams) {
   std::vector<std::string> words = arguments;
   words.insert(words.begin(), kProgram);
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   std::fflush(nullptr);

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -82,6 +83,7 @@ nlohmann::json json_of(const Facts& facts) {
 
 void print_text(const Facts& facts, std::FILE* out) {
   std::vector<std::string> caches;
+  caches.reserve(facts.machine.caches.size());
   for (const CacheLevel& cache : facts.machine.caches)
     caches.push_back(cache.name + " " + size_text(cache.bytes));
   fmt::print(out, "attn {}\n\n", ATTN_VERSION);

@@ -8,11 +8,12 @@
 #include <concepts>
 #include <type_traits>
 
-#include "attn/core/functor.hpp"
-#include "attn/core/macros.hpp"
-#include "attn/core/math.hpp"
-#include "attn/core/params.hpp"
-#include "attn/core/site.hpp"
+// A functor's author includes this file alone: it brings what the functor is written with.
+#include "attn/core/functor.hpp"  // IWYU pragma: export
+#include "attn/core/macros.hpp"   // IWYU pragma: export
+#include "attn/core/math.hpp"     // IWYU pragma: export
+#include "attn/core/params.hpp"   // IWYU pragma: export
+#include "attn/core/site.hpp"     // IWYU pragma: export
 
 namespace attn {
 
@@ -45,7 +46,8 @@ enum class Coupling {
 };
 
 /// What is left of a row when all its keys were seen. The weight of a score is a function of
-/// the score and of `stat` alone; `stat` is what the backward pass keeps (softmax: log-sum-exp).
+/// the score and of `stat` alone; `stat` is what the backward pass keeps (softmax:
+/// log-sum-exp).
 template <class V>
 struct Row {
   V scale;  ///< what the pooled sum is multiplied by
@@ -57,8 +59,8 @@ struct Row {
 template <class N>
 concept StreamingNormaliser =
     requires(const N& n, double s, double reference, double mass, const Params<double>& p) {
-      { n.weight(s, reference) } -> std::same_as<double>;    // before the row is finished
-      { n.mass(s) } -> std::same_as<double>;  // what the weight of a kept key adds
+      { n.weight(s, reference) } -> std::same_as<double>;  // before the row is finished
+      { n.mass(s) } -> std::same_as<double>;               // what the weight of a kept key adds
       { n.finish(reference, mass, p) } -> std::same_as<Row<double>>;
     };
 
@@ -70,14 +72,17 @@ concept WholeRowNormaliser = requires(const N& n, const double* s, int count, Si
 };
 
 template <class N>
-concept Normaliser =
-    PlainFunctor<N> && (StreamingNormaliser<N> || WholeRowNormaliser<N>) &&
-    requires(const N& n, double s, double w, double stat, Site<double> at) {
-      { N::kCoupling } -> std::convertible_to<Coupling>;
-      { N::kRunsMax } -> std::convertible_to<bool>;
-      { n.final_weight(s, stat, at) } -> std::same_as<double>;     // once the row is known
-      { n.final_slope(s, w, stat, at) } -> std::same_as<double>;   // d weight / d s, stat fixed
-    };
+concept Normaliser = PlainFunctor<N> && (StreamingNormaliser<N> || WholeRowNormaliser<N>) &&
+                     requires(const N& n, double s, double w, double stat, Site<double> at) {
+                       { N::kCoupling } -> std::convertible_to<Coupling>;
+                       { N::kRunsMax } -> std::convertible_to<bool>;
+                       {
+                         n.final_weight(s, stat, at)
+                       } -> std::same_as<double>;  // once the row is known
+                       {
+                         n.final_slope(s, w, stat, at)
+                       } -> std::same_as<double>;  // d weight / d s, stat fixed
+                     };
 
 /// A change of a weight after normalisation. With `factor(at[, p])` the weight is multiplied by
 /// a number of the place alone, in the same pass; with `forward(w, at[, p])` it is any function

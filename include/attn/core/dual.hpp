@@ -7,6 +7,7 @@
 
 #include <type_traits>
 
+#include "attn/core/macros.hpp"
 #include "attn/core/math.hpp"
 #include "attn/core/site.hpp"
 

@@ -4,10 +4,8 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
-#include <concepts>
-#include <type_traits>
-
 #include "attn/core/dual.hpp"
+#include "attn/core/macros.hpp"
 #include "attn/core/params.hpp"
 #include "attn/core/site.hpp"
 
@@ -15,7 +13,8 @@ namespace attn {
 
 /// forward(s, at) or forward(s, at, p).
 template <class F, class V, class P>
-concept ReadsParams = requires(const F& f, V s, Site<V> at, const P& p) { f.forward(s, at, p); };
+concept ReadsParams =
+    requires(const F& f, V s, Site<V> at, const P& p) { f.forward(s, at, p); };
 
 template <class F, class V, class P>
 ATTN_FN V call_forward(const F& f, V s, const Site<V>& at, const P& p) {
@@ -46,7 +45,8 @@ ATTN_FN V call_backward(const F& f, V grad, V s, const Site<V>& at, const P& p, 
           const Dual<V> result = f.forward(Dual<V>(s, V(0.0f)), place, seeded);
           if (seeded.seen <= call) break;
           if (seeded.read == Parameters::Read::value) g.value(slot, grad * result.slope);
-          if (seeded.read == Parameters::Read::at) g.at(slot, seeded.index, grad * result.slope);
+          if (seeded.read == Parameters::Read::at)
+            g.at(slot, seeded.index, grad * result.slope);
           if (seeded.read == Parameters::Read::along) g.along(slot, at, grad * result.slope);
         }
       }

@@ -5,23 +5,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Marks a function of a functor: one source for scalars, SIMD lanes and CUDA. It is always
-/// inlined, so that code built for one instruction set never leaks into another as a weak symbol.
+/// inlined, so that code built for one instruction set never leaks into another as a weak
+/// symbol.
 #if defined(__CUDACC__)
-#define ATTN_FN __host__ __device__ inline
+#  define ATTN_FN __host__ __device__ inline
 #else
-#define ATTN_FN inline __attribute__((always_inline))
+#  define ATTN_FN inline __attribute__((always_inline))
 #endif
 
 /// An invariant of ours, checked in debug builds only; misuse by a caller throws attn::Error.
 #if defined(ATTN_DEBUG)
-#define ATTN_ASSERT(condition) ((condition) ? void(0) : __builtin_trap())
+#  define ATTN_ASSERT(condition) ((condition) ? void(0) : __builtin_trap())
 #else
-#define ATTN_ASSERT(condition) void(0)
+#  define ATTN_ASSERT(condition) void(0)
 #endif
 
 /// Marks a lambda inside a kernel that must be inlined, for the same reason.
 #if defined(__CUDACC__)
-#define ATTN_LAMBDA
+#  define ATTN_LAMBDA
 #else
-#define ATTN_LAMBDA __attribute__((always_inline))
+#  define ATTN_LAMBDA __attribute__((always_inline))
 #endif

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <concepts>
 #include <limits>
+#include <type_traits>
 
 #include "attn/core/macros.hpp"
 
@@ -33,7 +34,9 @@ template <class T>
 ATTN_FN T max(T a, T b) {
   return a < b ? b : a;
 }
-ATTN_FN int abs(int x) { return x < 0 ? -x : x; }
+ATTN_FN int abs(int x) {
+  return x < 0 ? -x : x;
+}
 
 /// e^(s - top) for s <= top, exactly 0 where s is -inf: the weight of a score under a maximum.
 template <std::floating_point T>

@@ -7,7 +7,9 @@
 
 #include <cstdint>
 
+#include "attn/core/dtype.hpp"
 #include "attn/core/dual.hpp"
+#include "attn/core/macros.hpp"
 #include "attn/core/site.hpp"
 #include "attn/core/table.hpp"
 
@@ -49,7 +51,9 @@ struct ParamGrads {
   int head = 0;
   int q = 0;
 
-  ATTN_FN bool wants(int slot) const { return tables != nullptr && tables[slot].data != nullptr; }
+  ATTN_FN bool wants(int slot) const {
+    return tables != nullptr && tables[slot].data != nullptr;
+  }
 
   ATTN_FN void value(int slot, V grad) const { at(slot, 0, grad); }
 

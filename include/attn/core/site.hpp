@@ -4,8 +4,6 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
-#include <cstdint>
-
 #include "attn/core/macros.hpp"
 
 namespace attn {

@@ -6,14 +6,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "attn/core/dtype.hpp"
 
 namespace attn {
 
-/// Numbers [batch, head, query, entry]; an axis of extent 1 is shared by all. A learnable scalar
-/// is [1, 1, 1, 1], ALiBi's slopes are [1, heads, 1, 1], a relative-position table is
+/// Numbers [batch, head, query, entry]; an axis of extent 1 is shared by all. A learnable
+/// scalar is [1, 1, 1, 1], ALiBi's slopes are [1, heads, 1, 1], a relative-position table is
 /// [1, 1 or heads, 1, distances], a dense bias is [1 or batch, 1 or heads, queries, keys].
 struct Table {
   const void* data = nullptr;

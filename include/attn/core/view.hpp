@@ -33,7 +33,8 @@ struct View {
     static_assert(sizeof...(Index) <= kRank);
     std::ptrdiff_t offset = 0;
     int axis = 0;
-    ((offset += static_cast<std::ptrdiff_t>(index) * strides[static_cast<std::size_t>(axis++)]), ...);
+    ((offset += static_cast<std::ptrdiff_t>(index) * strides[static_cast<std::size_t>(axis++)]),
+     ...);
     return data + offset;
   }
 
@@ -59,8 +60,10 @@ constexpr std::array<std::int64_t, kRank> packed_strides(
 
 /// A row-major view, for example packed<const float>(q, batch, heads, queries, channels).
 template <class T, class... Extents>
-constexpr View<T, sizeof...(Extents)> packed(std::type_identity_t<T>* data, Extents... extents) {
-  const std::array<std::int64_t, sizeof...(Extents)> shape{static_cast<std::int64_t>(extents)...};
+constexpr View<T, sizeof...(Extents)> packed(std::type_identity_t<T>* data,
+                                             Extents... extents) {
+  const std::array<std::int64_t, sizeof...(Extents)> shape{
+      static_cast<std::int64_t>(extents)...};
   return {data, shape, packed_strides(shape)};
 }
 

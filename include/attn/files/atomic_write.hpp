@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <filesystem>
 #include <span>
-#include <string>
 #include <string_view>
 
 namespace attn::files {

@@ -4,14 +4,15 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
+#include <array>
 #include <cstdint>
 #include <type_traits>
 #include <vector>
 
 #include "attn/core/macros.hpp"
-#include "attn/core/table.hpp"
-#include "attn/core/view.hpp"
-#include "attn/kernels/recipe.hpp"
+#include "attn/core/table.hpp"      // IWYU pragma: export
+#include "attn/core/view.hpp"       // IWYU pragma: export
+#include "attn/kernels/recipe.hpp"  // IWYU pragma: export
 
 namespace attn {
 
@@ -91,14 +92,14 @@ struct BackwardArgs {
   View<const T, 4> q;
   View<const T, 4> k;
   View<const T, 4> v;
-  View<const T, 4> out;             ///< as forward wrote it
-  View<const StatOf<T>, 3> stat;    ///< as forward wrote it
-  View<const T, 4> d_out;           ///< [batch, heads, queries, value channels]
-  View<const StatOf<T>, 3> d_stat{};     ///< optional; log-sum-exp is differentiable
+  View<const T, 4> out;               ///< as forward wrote it
+  View<const StatOf<T>, 3> stat;      ///< as forward wrote it
+  View<const T, 4> d_out;             ///< [batch, heads, queries, value channels]
+  View<const StatOf<T>, 3> d_stat{};  ///< optional; log-sum-exp is differentiable
   WeightGrads<StatOf<T>> d_weights{};
-  View<T, 4> dq;                    ///< like q; a view without data is not wanted
-  View<T, 4> dk;                    ///< like k
-  View<T, 4> dv;                    ///< like v
+  View<T, 4> dq;  ///< like q; a view without data is not wanted
+  View<T, 4> dk;  ///< like k
+  View<T, 4> dv;  ///< like v
   Packing packing{};
 };
 

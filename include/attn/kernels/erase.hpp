@@ -9,9 +9,10 @@
 #include <cstddef>
 #include <cstring>
 #include <initializer_list>
-#include <type_traits>
+#include <utility>
 
-#include "attn/kernels/stage.hpp"
+#include "attn/kernels/refuse.hpp"  // IWYU pragma: export
+#include "attn/kernels/stage.hpp"   // IWYU pragma: export
 
 namespace attn {
 namespace cpu {
@@ -65,11 +66,32 @@ const F& functor_of(const StageData& data) {
   return *reinterpret_cast<const F*>(data.functor.data());
 }
 
+/// Params that only note what is asked of them.
+struct ReachParams {
+  TableReach& reach;
+
+  double value(int slot) const { return at(slot, 0); }
+  double at(int slot, int index) const {
+    if (slot >= reach.slots) reach.slots = slot + 1;
+    if (slot < kMaxTables) {
+      auto& low = reach.low[static_cast<std::size_t>(slot)];
+      auto& high = reach.high[static_cast<std::size_t>(slot)];
+      if (index < low) low = index;
+      if (index > high) high = index;
+    }
+    return 1.0;
+  }
+  double along(int slot, const Site<double>& site) const { return at(slot, site.k); }
+};
+
 /// The scalar half of a pointwise stage: what the reference calls.
 template <class F>
 AnyScore erase_score(const F& f, std::initializer_list<Table> tables) {
   AnyScore any;
   any.data = StageData::of(f, tables);
+  any.reach = [](const StageData& data, const Site<double>& at, TableReach& reach) {
+    call_forward(functor_of<F>(data), 1.0, at, ReachParams{reach});
+  };
   any.forward = [](const StageData& data, double s, const Site<double>& at) {
     const Params<double> p{data.tables.data(), at.batch, at.head, at.q};
     return call_forward(functor_of<F>(data), s, at, p);

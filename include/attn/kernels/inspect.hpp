@@ -28,12 +28,12 @@ struct Inspection {
 
   View<float, 3> column_sums{};  ///< [batch, heads, keys]: how much each key was looked at
 
-  /// Weights summed by relative position clip(key - (query + offset), -m, m) + m, where the last
-  /// axis has 2 m + 1 entries: [batch, heads, queries, 2 m + 1].
+  /// Weights summed by relative position clip(key - (query + offset), -m, m) + m, where the
+  /// last axis has 2 m + 1 entries: [batch, heads, queries, 2 m + 1].
   View<float, 4> distance_sums{};
   int distance_offset = 0;
 
-  View<std::int64_t, 3> arg_max{};  ///< [batch, heads, queries], -1 for a row without keys
+  View<std::int64_t, 3> arg_max{};  ///< [batch, heads, queries], -1 if no weight is above 0
 };
 
 }  // namespace attn

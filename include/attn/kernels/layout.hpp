@@ -72,8 +72,9 @@ struct Layout {
   Rows<U> key_rows(const View<U, 4>& view, int b, int kv_head) const {
     if (packing.k) return {view.at(0, kv_head, packing.k[b]), view.strides[2], view.strides[3]};
     if (paging.table)
-      return {view.at(0, kv_head), view.strides[2],  view.strides[3],
-              paging.table + b * paging.stride, view.strides[0], view.shape[2]};
+      return {view.at(0, kv_head), view.strides[2],
+              view.strides[3],     paging.table + b * paging.stride,
+              view.strides[0],     view.shape[2]};
     return {view.at(b, kv_head), view.strides[2], view.strides[3]};
   }
   /// Statistics of one head: element i is base[i * row].

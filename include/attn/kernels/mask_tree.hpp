@@ -13,7 +13,8 @@ namespace attn {
 /// Whether the expression keeps a pair.
 inline bool keeps(const MaskTree& tree, const Site<double>& at) {
   switch (tree.kind) {
-    case MaskTree::Kind::leaf: return tree.leaf.keep(tree.leaf.data, at);
+    case MaskTree::Kind::leaf:
+      return tree.leaf.keep(tree.leaf.data, at);
     case MaskTree::Kind::all_of:
       for (const MaskTree& child : tree.children)
         if (!keeps(child, at)) return false;
@@ -39,7 +40,8 @@ inline bool keeps(std::span<const MaskTree> masks, const Site<double>& at) {
 inline Cover cover(const MaskTree& tree, const Block& block) {
   Cover result = tree.kind == MaskTree::Kind::all_of ? Cover::all : Cover::none;
   switch (tree.kind) {
-    case MaskTree::Kind::leaf: return tree.leaf.cover(tree.leaf.data, block);
+    case MaskTree::Kind::leaf:
+      return tree.leaf.cover(tree.leaf.data, block);
     case MaskTree::Kind::all_of:
       for (const MaskTree& child : tree.children) result = result & cover(child, block);
       return result;

@@ -5,10 +5,9 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
-#include <cstdint>
 #include <vector>
 
-#include "attn/kernels/stage.hpp"
+#include "attn/kernels/stage.hpp"  // IWYU pragma: export
 
 namespace attn {
 
@@ -35,13 +34,13 @@ struct MaskTree {
 /// The four steps, chosen. The stages' tables must outlive the calls that use the recipe.
 struct Recipe {
   Similarity similarity = Similarity::dot;
-  float scale = 1.0f;               ///< of dot and cosine
-  Table weights;                    ///< [1, 1 or kv_heads, 1, channels] of additive; of distance 1 or
-                                    ///< channels entries, or none
-  std::vector<AnyScore> scores;     ///< applied in order
-  std::vector<MaskTree> masks;      ///< a pair exists if all of them keep it
-  AnyNormaliser normaliser;         ///< softmax unless chosen
-  std::vector<AnyWeight> factors;   ///< applied to the weights, in order
+  float scale = 1.0f;  ///< of dot and cosine
+  Table weights;       ///< [1, 1 or kv_heads, 1, channels] of additive; of distance 1 or
+                       ///< channels entries, or none
+  std::vector<AnyScore> scores;    ///< applied in order
+  std::vector<MaskTree> masks;     ///< a pair exists if all of them keep it
+  AnyNormaliser normaliser;        ///< softmax unless chosen
+  std::vector<AnyWeight> factors;  ///< applied to the weights, in order
 
   Recipe();
 };

@@ -12,10 +12,10 @@
 #include <cstring>
 #include <initializer_list>
 
-#include "attn/core/concepts.hpp"
+#include "attn/core/concepts.hpp"  // IWYU pragma: export
 #include "attn/core/error.hpp"
-#include "attn/core/table.hpp"
-#include "attn/kernels/target.hpp"
+#include "attn/core/table.hpp"      // IWYU pragma: export
+#include "attn/kernels/target.hpp"  // IWYU pragma: export
 
 namespace attn {
 
@@ -83,7 +83,8 @@ struct StageData {
   template <class F>
   static StageData of(const F& f, std::initializer_list<Table> given) {
     static_assert(PlainFunctor<F>, "a functor must be trivially copyable");
-    static_assert(sizeof(F) <= kBytes, "a functor holds at most 192 bytes; keep arrays outside");
+    static_assert(sizeof(F) <= kBytes,
+                  "a functor holds at most 192 bytes; keep arrays outside");
     StageData data;
     std::memcpy(data.functor.data(), &f, sizeof(F));
     if (given.size() > kMaxTables)
@@ -94,9 +95,18 @@ struct StageData {
   const void* get() const { return functor.data(); }
 };
 
+/// The entries of its tables that a functor looked up.
+struct TableReach {
+  int slots = 0;
+  std::array<std::int64_t, kMaxTables> low{};
+  std::array<std::int64_t, kMaxTables> high{};
+};
+
 /// A score modifier of any type.
 struct AnyScore {
   StageData data;
+  /// Looks at which entries the functor reads for one score, without reading them.
+  void (*reach)(const StageData&, const Site<double>&, TableReach&) = nullptr;
   double (*forward)(const StageData&, double s, const Site<double>&) = nullptr;
   double (*backward)(const StageData&, const TableGrad*, double grad, double s,
                      const Site<double>&) = nullptr;

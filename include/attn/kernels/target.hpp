@@ -28,7 +28,8 @@ namespace cpu {
 #if defined(__aarch64__)
 inline constexpr std::array<Target, 1> kBuiltTargets{Target::neon};
 #else
-inline constexpr std::array<Target, 3> kBuiltTargets{Target::avx512, Target::avx2, Target::sse4};
+inline constexpr std::array<Target, 3> kBuiltTargets{Target::avx512, Target::avx2,
+                                                     Target::sse4};
 #endif
 
 /// Whether this build holds kernels for the target and this machine can run them.

@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "attn/core/concepts.hpp"
+#include "attn/core/table.hpp"
 
 namespace attn::score {
 

@@ -9,9 +9,10 @@
 
 #include <cstdint>
 
+#include "attn/core/macros.hpp"
+#include "attn/core/math.hpp"
 #include "attn/kernels/cpu/lane.hpp"
 #include "attn/kernels/cpu/lane_math.hpp"
-#include "kernels/cpu/gemm.hpp"
 
 namespace attn::cpu::inline ATTN_TARGET {
 

@@ -7,7 +7,11 @@
 
 #include <cstdint>
 
+#include "attn/core/macros.hpp"
+#include "attn/kernels/cpu/lane.hpp"
+#include "attn/kernels/cpu/target.hpp"
 #include "kernels/cpu/additive.hpp"
+#include "kernels/cpu/gemm.hpp"
 #include "kernels/cpu/transpose.hpp"
 
 namespace attn::cpu::inline ATTN_TARGET {

@@ -6,7 +6,12 @@
 
 #include <cstdint>
 
+#include "attn/core/macros.hpp"
+#include "attn/kernels/cpu/lane.hpp"
+#include "attn/kernels/cpu/lane_math.hpp"
+#include "attn/kernels/cpu/target.hpp"
 #include "kernels/cpu/additive.hpp"
+#include "kernels/cpu/gemm.hpp"
 
 namespace attn::cpu::inline ATTN_TARGET {
 

@@ -1,19 +1,23 @@
 #include "attn/kernels/cpu/attention.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
-#include "attn/core/error.hpp"
 #include "attn/core/thread_pool.hpp"
+#include "attn/kernels/layout.hpp"
 #include "kernels/cpu/backward_plan.hpp"
 #include "kernels/cpu/build_plan.hpp"
+#include "kernels/cpu/direct_piece.hpp"
 #include "kernels/cpu/direct_work.hpp"
 #include "kernels/cpu/kernel_table.hpp"
+#include "kernels/cpu/plan.hpp"
 #include "kernels/cpu/team_scratch.hpp"
+#include "kernels/cpu/tiles.hpp"
 
 namespace attn::cpu {
 namespace {
@@ -71,7 +75,9 @@ void clear(const RecipeGrads& grads) {
 }
 
 /// Whether a table's rows belong to queries, so that blocks must write them in turn.
-bool has_rows(const TableGrad& grad) { return grad.data != nullptr && grad.shape[2] > 1; }
+bool has_rows(const TableGrad& grad) {
+  return grad.data != nullptr && grad.shape[2] > 1;
+}
 
 /// The buffers a backward call needs besides the threads' scratch.
 struct BackwardBuffers {
@@ -100,7 +106,8 @@ template <class T>
 std::size_t plan_dq(BackwardPlan& bp, const BackwardArgs<T>& args) {
   const bool weights = bp.weights.data != nullptr;
   const Plan& plan = bp.base;
-  if (args.dq.data == nullptr && !(weights && plan.similarity == Similarity::distance)) return 0;
+  if (args.dq.data == nullptr && !(weights && plan.similarity == Similarity::distance))
+    return 0;
   if (std::is_same_v<T, float> && plan.similarity == Similarity::dot &&
       args.dq.strides[3] == 1) {
     bp.dq_direct = true;
@@ -221,7 +228,8 @@ void backward(const BackwardArgs<T>& args, const Recipe& recipe, const RecipeGra
                 task % plan.heads / plan.group * bp.weights.strides[1];
     for (std::int64_t c = 0; c < bp.weights.shape[3]; ++c)
       to[c * bp.weights.strides[3]] +=
-          buffers.d_weights[static_cast<std::size_t>(task) * width + static_cast<std::size_t>(c)];
+          buffers
+              .d_weights[static_cast<std::size_t>(task) * width + static_cast<std::size_t>(c)];
   }
 }
 

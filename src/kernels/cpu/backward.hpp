@@ -9,10 +9,26 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "attn/core/concepts.hpp"
+#include "attn/core/dtype.hpp"
+#include "attn/core/macros.hpp"
+#include "attn/core/math.hpp"
+#include "attn/core/table.hpp"
 #include "attn/core/thread_pool.hpp"
+#include "attn/kernels/cpu/lane.hpp"
+#include "attn/kernels/cpu/target.hpp"
+#include "attn/kernels/recipe.hpp"
+#include "attn/kernels/stage.hpp"
 #include "kernels/cpu/additive_backward.hpp"
 #include "kernels/cpu/backward_plan.hpp"
 #include "kernels/cpu/forward.hpp"
+#include "kernels/cpu/gemm.hpp"
+#include "kernels/cpu/pack.hpp"
+#include "kernels/cpu/plan.hpp"
+#include "kernels/cpu/score_tile.hpp"
+#include "kernels/cpu/scratch.hpp"
+#include "kernels/cpu/similarity.hpp"
+#include "kernels/cpu/tiles.hpp"
 
 namespace attn::cpu::inline ATTN_TARGET {
 
@@ -45,12 +61,14 @@ struct BackwardScratch {
   float* value_panels;  ///< values [value channels, kPanel]
   float* dk;            ///< [block, g_stride]; of additive, panels like key_panels
   float* dv;            ///< [block, v_stride]
-  float* q;             ///< prepared queries [tile, g_stride]
-  float* d_out;         ///< [tile, v_stride]
-  float* dq;            ///< [tile, g_stride]
-  float* s;             ///< scores, then weights
-  float* grad;          ///< of weights, then of scores
-  float* inputs;        ///< of each modifier and factor, and the pooled weights
+  float* q_rows;        ///< for queries [tile, g_stride]
+  float* d_out_rows;    ///< [tile, v_stride]
+  FloatRows q;          ///< prepared queries of the tile
+  FloatRows d_out;
+  float* dq;      ///< [tile, g_stride]
+  float* s;       ///< scores, then weights
+  float* grad;    ///< of weights, then of scores
+  float* inputs;  ///< of each modifier and factor, and the pooled weights
   float* stat;
   float* delta;
   float* numerator;
@@ -60,10 +78,10 @@ struct BackwardScratch {
   bool keys_finite = true;
   bool queries_finite = true;
   bool d_out_finite = true;
-  LocalTable local[2 * 16 * kMaxTables];
-  TableGrad local_scores[16][kMaxTables];
-  TableGrad local_factors[16][kMaxTables];
+  LocalTable* local;  ///< `locals` of them
   int locals = 0;
+  TableGrad (*local_scores)[kMaxTables];
+  TableGrad (*local_factors)[kMaxTables];
 
   static constexpr std::int64_t kTile = std::int64_t{kBackwardRows} * kBackwardStride;
 
@@ -81,16 +99,21 @@ struct BackwardScratch {
     value_panels = scratch.take<float>(round_up(kBackwardCols, kPanel) * plan.value_channels);
     dk = scratch.take<float>(kBackwardCols * g_stride);
     dv = scratch.take<float>(kBackwardCols * v_stride);
-    q = scratch.take<float>(kBackwardRows * g_stride);
-    d_out = scratch.take<float>(kBackwardRows * v_stride);
-    dq = scratch.take<float>(kBackwardRows * g_stride);
+    q_rows = scratch.take<float>(kBackwardRows * g_stride);
+    d_out_rows = scratch.take<float>(kBackwardRows * v_stride);
+    dq = scratch.take<float>(kBackwardRows * (g_stride > v_stride ? g_stride : v_stride));
     s = scratch.take<float>(kTile);
     grad = scratch.take<float>(kTile);
     inputs = scratch.take<float>(kTile * (plan.score_count + plan.factor_count + 1));
     for (float** numbers : {&stat, &delta, &numerator, &denominator})
       *numbers = scratch.take<float>(kBackwardRows);
     d_weights = scratch.take<float>(plan.channels + 1);
-    bits = scratch.take<std::uint8_t>(plan.mask_buffers * kBackwardRows * bit_bytes(kBackwardCols));
+    bits = scratch.take<std::uint8_t>(plan.mask_buffers * kBackwardRows *
+                                      bit_bytes(kBackwardCols));
+    const int stages = plan.score_count + plan.factor_count;
+    local = scratch.take<LocalTable>(stages * kMaxTables);
+    local_scores = scratch.take<TableGrad[kMaxTables]>(plan.score_count);
+    local_factors = scratch.take<TableGrad[kMaxTables]>(plan.factor_count);
     add_locals(bp.scores, plan.scores, plan.score_count, local_scores, plan, scratch);
     add_locals(bp.factors, plan.factors, plan.factor_count, local_factors, plan, scratch);
   }
@@ -98,22 +121,23 @@ struct BackwardScratch {
   /// Tables without rows of their own are summed here first; the others are written in turn.
   void add_locals(const StageGrads* grads, const FlatStage* stages, int count,
                   TableGrad (*tables)[kMaxTables], const Plan& plan, Scratch& scratch) {
+    const bool counting = scratch.base == nullptr;
     for (int i = 0; i < count; ++i)
       for (int slot = 0; slot < kMaxTables; ++slot) {
-        tables[i][slot] = TableGrad{};
+        if (!counting) tables[i][slot] = TableGrad{};
         if (grads[i].tables == nullptr || slot >= stages[i].slots) continue;
         const TableGrad& to = grads[i].tables[slot];
         if (to.shape[2] == 0) continue;  // no queries, no entries: nothing to write
+        const bool local_sum = to.data != nullptr && to.shape[2] <= 1;
+        const int heads = to.shape[1] > 1 ? plan.group : 1;
+        float* sums = local_sum ? scratch.take<float>(heads * to.shape[3]) : nullptr;
+        if (counting) continue;
         tables[i][slot] = to;
-        if (to.data == nullptr || to.shape[2] > 1) continue;
-        LocalTable& sum = local[locals++];
-        sum.to = &to;
-        sum.rows = to.shape[1] > 1 ? plan.group : 1;
-        sum.entries = to.shape[3];
-        sum.sums = scratch.take<float>(sum.rows * sum.entries);
+        if (!local_sum) continue;
+        local[locals++] = {&to, sums, heads, to.shape[3]};
         tables[i][slot].dtype = DType::f32;
-        tables[i][slot].data = sum.sums;
-        tables[i][slot].strides = {0, to.shape[1] > 1 ? sum.entries : 0, 0,
+        tables[i][slot].data = sums;
+        tables[i][slot].strides = {0, to.shape[1] > 1 ? to.shape[3] : 0, 0,
                                    to.shape[3] > 1 ? 1 : 0};
       }
   }
@@ -145,7 +169,9 @@ struct BackwardScratch {
     read_rows(plan.key_rows(plan.k, batch, kv_head), first, count, plan.channels, scratch.keys,
               stride);
     prepare_rows(plan, kv_head, Side::key, scratch.keys, stride, count);
-    transpose_panels(scratch.keys, stride, count, depth, scratch.key_panels);
+    transpose_panels(scratch.keys, stride, count, depth,
+                     plan.similarity == Similarity::dot ? plan.scale : 1.0f,
+                     scratch.key_panels);
     for (int j = 0; j < count; ++j) {
       float* row = scratch.keys + j * stride;
       // dQ = dS (scale K): the scale is paid once a key here.
@@ -155,9 +181,9 @@ struct BackwardScratch {
     }
     scratch.keys_finite = all_finite(scratch.keys, stride, count, depth);
   }
-  read_rows(plan.key_rows(plan.v, batch, kv_head), first, count, plan.value_channels,
-            scratch.rows, scratch.v_stride);
-  transpose_panels(scratch.rows, scratch.v_stride, count, plan.value_channels,
+  const FloatRows values = float_rows(plan.key_rows(plan.v, batch, kv_head), first, count,
+                                      plan.value_channels, scratch.rows, scratch.v_stride);
+  transpose_panels(values.data, values.stride, count, plan.value_channels, 1.0f,
                    scratch.value_panels);
 }
 
@@ -165,18 +191,33 @@ struct BackwardScratch {
 ATTN_FN void read_queries(const BackwardPlan& bp, int batch, int head, int first, int count,
                           BackwardScratch& scratch) {
   const Plan& plan = bp.base;
-  if (depth_of(plan) > 0) {
-    read_rows(plan.query_rows(plan.q, batch, head), first, count, plan.channels, scratch.q,
-              scratch.g_stride);
-    prepare_rows(plan, head / plan.group, Side::query, scratch.q, scratch.g_stride, count);
-    if (plan.similarity == Similarity::distance)
-      for (int r = 0; r < count; ++r) scratch.q[r * scratch.g_stride + plan.channels] = 1.0f;
+  // A short head is used where it lies. Longer ones are copied: their own strides may make rows
+  // share sets of the cache, and they come by once for each block of keys.
+  const bool in_place = plan.queries(batch) <= kShortQueries;
+  const RawRows q = plan.query_rows(plan.q, batch, head);
+  const RawRows d_out = plan.query_rows(bp.d_out, batch, head);
+  scratch.q = {scratch.q_rows, scratch.g_stride};
+  scratch.d_out = {scratch.d_out_rows, scratch.v_stride};
+  if (in_place) {
+    scratch.d_out = float_rows(d_out, first, count, plan.value_channels, scratch.d_out_rows,
+                               scratch.v_stride);
+  } else {
+    read_rows(d_out, first, count, plan.value_channels, scratch.d_out_rows, scratch.v_stride);
   }
-  read_rows(plan.query_rows(bp.d_out, batch, head), first, count, plan.value_channels,
-            scratch.d_out, scratch.v_stride);
-  scratch.queries_finite = all_finite(scratch.q, scratch.g_stride, count, depth_of(plan));
+  if (in_place && plan.similarity == Similarity::dot) {
+    scratch.q = float_rows(q, first, count, plan.channels, scratch.q_rows, scratch.g_stride);
+  } else if (depth_of(plan) > 0) {
+    read_rows(q, first, count, plan.channels, scratch.q_rows, scratch.g_stride);
+    if (plan.similarity != Similarity::dot)
+      prepare_rows(plan, head / plan.group, Side::query, scratch.q_rows, scratch.g_stride,
+                   count);
+    if (plan.similarity == Similarity::distance)
+      for (int r = 0; r < count; ++r)
+        scratch.q_rows[r * scratch.g_stride + plan.channels] = 1.0f;
+  }
+  scratch.queries_finite = all_finite(scratch.q.data, scratch.q.stride, count, depth_of(plan));
   scratch.d_out_finite =
-      all_finite(scratch.d_out, scratch.v_stride, count, plan.value_channels);
+      all_finite(scratch.d_out.data, scratch.d_out.stride, count, plan.value_channels);
   const float* stat = plan.stat_row(plan.stat, batch, head);
   const float* delta = bp.delta_row(batch, head);
   for (int r = 0; r < count; ++r) {
@@ -191,7 +232,7 @@ ATTN_FN void make_tile(const BackwardPlan& bp, const TilePlace& at, bool masked,
   const Plan& plan = bp.base;
   const int kv_head = at.head / plan.group;
   const int depth = depth_of(plan);
-  score_block(plan, kv_head, at.rows, at.cols, scratch.q, scratch.g_stride,
+  score_block(plan, kv_head, at.rows, at.cols, scratch.q.data, scratch.q.stride,
               scratch.key_panels + static_cast<std::int64_t>(column) * depth, scratch.s,
               kBackwardStride);
   for (int m = 0; m < plan.score_count; ++m) {
@@ -202,12 +243,11 @@ ATTN_FN void make_tile(const BackwardPlan& bp, const TilePlace& at, bool masked,
     plan.scores[m].ops->forward(plan.scores[m].functor, plan.scores[m].tables, at, scratch.s,
                                 kBackwardStride);
   }
-  if (masked)
-    apply_mask_where_needed(plan, at, scratch.s, kBackwardStride, scratch.bits);
+  if (masked) apply_mask_where_needed(plan, at, scratch.s, kBackwardStride, scratch.bits);
   fill_tail(at.rows, at.cols, scratch.s, kBackwardStride, -kInfinity);
   multiply_packed<false>(
       at.rows, round_up(at.cols, kLanes), plan.value_channels,
-      {scratch.d_out, scratch.v_stride, 1},
+      {scratch.d_out.data, scratch.d_out.stride, 1},
       scratch.value_panels + static_cast<std::int64_t>(column) * plan.value_channels,
       scratch.grad, kBackwardStride);
   if (bp.d_weights != nullptr)
@@ -251,9 +291,8 @@ ATTN_FN float* factors_backward(const BackwardPlan& bp, const TilePlace& at,
   for (int f = plan.factor_count; f-- > 0;)
     plan.factors[f].ops->backward(plan.factors[f].functor, plan.factors[f].tables,
                                   with_tables ? scratch.local_factors[f] : nullptr,
-                                  plan.factors[f].slots, at,
-                                  first + f * BackwardScratch::kTile, scratch.grad,
-                                  kBackwardStride);
+                                  plan.factors[f].slots, at, first + f * BackwardScratch::kTile,
+                                  scratch.grad, kBackwardStride);
   return pooled;
 }
 
@@ -275,7 +314,8 @@ struct Turn {
 
 ATTN_FN Turn turn_of(const BackwardPlan& bp, const BackwardTask& task, int head, int tile) {
   if (bp.turns_shared) {
-    const int before = (task.batch * bp.base.kv_heads + task.kv_head) * bp.base.group * bp.blocks;
+    const int before =
+        (task.batch * bp.base.kv_heads + task.kv_head) * bp.base.group * bp.blocks;
     // Heads of a group pass one after the other inside a task, so a block's turn on a tile
     // comes once for each of them.
     return {bp.turns + tile, before + task.block * bp.base.group + head % bp.base.group};
@@ -303,8 +343,8 @@ ATTN_FN void add_queries(const BackwardPlan& bp, const BackwardTask& task, int h
   }
 }
 
-/// keys' gradients += weights^T rows of queries. A pair that does not count has weight zero, and
-/// leaves out what its query holds where that may not be finite.
+/// keys' gradients += weights^T rows of queries. A pair that does not count has weight zero,
+/// and leaves out what its query holds where that may not be finite.
 ATTN_FN void add_to_keys(const TilePlace& at, int channels, const float* w, Right rows,
                          bool finite, float* to, std::int64_t stride) {
   const Left left{w, 1, kBackwardStride};
@@ -352,12 +392,12 @@ ATTN_FN void add_to_keys(const TilePlace& at, int channels, const float* w, Righ
                                  kBackwardStride);
   // dV += W^T dO
   add_to_keys(at, round_up(plan.value_channels, kLanes), pooled,
-              {scratch.d_out, scratch.v_stride}, scratch.d_out_finite,
+              {scratch.d_out.data, scratch.d_out.stride}, scratch.d_out_finite,
               scratch.dv + column * scratch.v_stride, scratch.v_stride);
   const int channels = round_up(gradient_depth(plan), kLanes);
   const std::int64_t stride = scratch.g_stride;
   if (plan.similarity == Similarity::additive) {
-    additive_backward(at.rows, cols, plan.channels, scratch.q, stride,
+    additive_backward(at.rows, cols, plan.channels, scratch.q.data, scratch.q.stride,
                       scratch.key_panels + static_cast<std::int64_t>(column) * depth_of(plan),
                       weights_of(plan, task.kv_head), plan.weights.strides[3], scratch.grad,
                       kBackwardStride, scratch.dq, stride,
@@ -365,8 +405,8 @@ ATTN_FN void add_to_keys(const TilePlace& at, int channels, const float* w, Righ
                       scratch.d_weights);
   } else if (channels > 0) {
     // dK += dS^T Q, dQ = dS K
-    add_to_keys(at, channels, scratch.grad, {scratch.q, stride}, scratch.queries_finite,
-                scratch.dk + column * stride, stride);
+    add_to_keys(at, channels, scratch.grad, {scratch.q.data, scratch.q.stride},
+                scratch.queries_finite, scratch.dk + column * stride, stride);
     const Left left{scratch.grad, kBackwardStride, 1};
     const Right right{scratch.keys + column * stride, stride};
     if (scratch.keys_finite) {
@@ -377,8 +417,7 @@ ATTN_FN void add_to_keys(const TilePlace& at, int channels, const float* w, Righ
     }
   }
   if (!waited) wait_for(*turn.counter, turn.number);
-  if (bp.dq_sum != nullptr)
-    add_queries(bp, task, head, at.q, at.rows, scratch.dq, stride);
+  if (bp.dq_sum != nullptr) add_queries(bp, task, head, at.q, at.rows, scratch.dq, stride);
   turn.counter->store(turn.number + 1, std::memory_order_release);
 }
 
@@ -388,8 +427,8 @@ ATTN_FN bool all_zero(const float* row, int channels) {
   return true;
 }
 
-/// Turns prepared-space gradients [count, stride] into those of the raw rows [count, raw_stride],
-/// in place; adds what the similarity's weights get from this side.
+/// Turns prepared-space gradients [count, stride] into those of the raw rows [count,
+/// raw_stride], in place; adds what the similarity's weights get from this side.
 [[gnu::noinline]] inline void gradients_of_raw(const Plan& plan, int kv_head, Side side,
                                                float* grads, std::int64_t stride,
                                                const float* raw, std::int64_t raw_stride,
@@ -418,6 +457,10 @@ ATTN_FN bool all_zero(const float* row, int channels) {
           d_weights[c * plan.weights.strides[3]] += prepared * row[c];
         grad[c] = width * prepared;
       }
+    } else if (plan.similarity == Similarity::dot) {
+      // The keys carried the scale in the scores and in dQ; dK = scale * dS^T Q.
+      if (side == Side::key)
+        for (int c = 0; c < channels; ++c) grad[c] *= plan.scale;
     } else if (plan.similarity == Similarity::sum) {
       grad[0] = grad[side == Side::query ? 0 : 1];
     }
@@ -433,7 +476,7 @@ ATTN_FN bool all_zero(const float* row, int channels) {
   for (int i = 0; i < scratch.locals; ++i) {
     const LocalTable& sum = scratch.local[i];
     for (int r = 0; r < sum.rows; ++r) {
-      const int head = sum.rows > 1 ? task.kv_head * bp.base.group + r
+      const int head = sum.rows > 1           ? task.kv_head * bp.base.group + r
                        : sum.to->shape[1] > 1 ? task.kv_head * bp.base.group
                                               : 0;
       float* to = static_cast<float*>(sum.to->data) + task.batch * sum.to->strides[0] +
@@ -465,17 +508,22 @@ inline void backward_deltas(const BackwardPlan& bp, int batch, int head, std::by
   if (!bp.couples) {
     const RawRows out = plan.query_rows(plan.out, batch, head);
     const RawRows d_out = plan.query_rows(bp.d_out, batch, head);
-    for (int i = 0; i < queries; ++i) {
-      read_rows(out, i, 1, plan.value_channels, scratch.q, scratch.v_stride);
-      read_rows(d_out, i, 1, plan.value_channels, scratch.d_out, scratch.v_stride);
-      Lane sum(0.0f);
-      for (int c = 0; c < scratch.v_stride; c += kLanes) {
-        const Lane o = Lane::load(scratch.q + c);
-        // A row without keys is zero: what arrives there may not be finite.
-        const Lane arrives = select(o == Lane(0.0f), Lane(0.0f), Lane::load(scratch.d_out + c));
-        sum = multiply_add(o, arrives, sum);
+    for (int i = 0; i < queries; i += kBackwardRows) {
+      const int rows = queries - i < kBackwardRows ? queries - i : kBackwardRows;
+      const FloatRows pooled =
+          float_rows(out, i, rows, plan.value_channels, scratch.dq, scratch.v_stride);
+      const FloatRows upstream =
+          float_rows(d_out, i, rows, plan.value_channels, scratch.d_out_rows, scratch.v_stride);
+      for (int r = 0; r < rows; ++r) {
+        Lane sum(0.0f);
+        for (int c = 0; c < plan.value_channels; c += kLanes) {
+          const Lane o = Lane::load(pooled.data + r * pooled.stride + c);
+          const Lane d = Lane::load(upstream.data + r * upstream.stride + c);
+          // A row without keys is zero: what arrives there may not be finite.
+          sum = multiply_add(o, select(o == Lane(0.0f), Lane(0.0f), d), sum);
+        }
+        delta[i + r] = reduce_sum(sum);
       }
-      delta[i] = reduce_sum(sum);
     }
   } else {
     const int keys = plan.keys(batch);
@@ -483,8 +531,9 @@ inline void backward_deltas(const BackwardPlan& bp, int batch, int head, std::by
       const int count = keys - k < kBackwardCols ? keys - k : kBackwardCols;
       pack_block(plan, batch, head / plan.group, k, count, scratch);
       for (int q = 0; q < queries; q += kBackwardRows) {
-        TilePlace at{batch, head, q, k,
-                     queries - q < kBackwardRows ? queries - q : kBackwardRows, count};
+        TilePlace at{
+            batch, head, q, k, queries - q < kBackwardRows ? queries - q : kBackwardRows,
+            count};
         const Kept kept = kept_columns(plan, at);
         if (kept.begin == kept.end) continue;
         at.k += kept.begin;
@@ -516,10 +565,10 @@ inline void backward_queries(const BackwardPlan& bp, int batch, int head, std::b
   const int queries = plan.queries(batch);
   for (int q = 0; q < queries; q += kBackwardRows) {
     const int rows = queries - q < kBackwardRows ? queries - q : kBackwardRows;
-    read_rows(plan.query_rows(plan.q, batch, head), q, rows, plan.channels, scratch.q,
+    read_rows(plan.query_rows(plan.q, batch, head), q, rows, plan.channels, scratch.q_rows,
               scratch.g_stride);
     float* sums = bp.dq_row(batch, head) + q * bp.dq_stride;
-    gradients_of_raw(plan, head / plan.group, Side::query, sums, bp.dq_stride, scratch.q,
+    gradients_of_raw(plan, head / plan.group, Side::query, sums, bp.dq_stride, scratch.q_rows,
                      scratch.g_stride, rows, d_weights);
     if (bp.dq.data != nullptr)
       write_rows(sums, bp.dq_stride, rows, plan.channels, plan.query_rows(bp.dq, batch, head),

@@ -7,8 +7,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "attn/kernels/args.hpp"
 #include "kernels/cpu/plan.hpp"
-#include "kernels/cpu/tiles.hpp"
 
 namespace attn::cpu {
 

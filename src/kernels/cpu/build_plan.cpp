@@ -5,8 +5,18 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "attn/core/concepts.hpp"
 #include "attn/core/error.hpp"
+#include "attn/core/site.hpp"
+#include "attn/core/table.hpp"
+#include "attn/kernels/args.hpp"
+#include "attn/kernels/cpu/attention.hpp"
 #include "attn/kernels/mask_tree.hpp"
+#include "attn/kernels/recipe.hpp"
+#include "attn/kernels/stage.hpp"
+#include "attn/kernels/target.hpp"
+#include "kernels/cpu/backward_plan.hpp"
+#include "kernels/cpu/plan.hpp"
 
 namespace attn::cpu {
 namespace {
@@ -15,7 +25,8 @@ namespace {
 constexpr std::size_t kMaxStages = 16;
 
 template <class Ops>
-const Ops* ops_for(const std::array<const Ops*, kTargets>& ops, Target target, const char* what) {
+const Ops* ops_for(const std::array<const Ops*, kTargets>& ops, Target target,
+                   const char* what) {
   const Ops* found = ops[static_cast<std::size_t>(target)];
   if (found == nullptr)
     fail<Unsupported>("attn::cpu: a ", what, " of the recipe has no kernels for ",
@@ -127,8 +138,10 @@ void PlanHolder::set_stages() {
   plan_.score_count = static_cast<int>(scores_.size());
   plan_.factors = factors_.data();
   plan_.factor_count = static_cast<int>(factors_.size());
-  plan_.normaliser = {n.data.get(), n.data.tables.data(), n.data.slots,
-                      ops_for(n.ops, target_, "normaliser"), n.coupling, n.streams, n.runs_max};
+  plan_.normaliser = {n.data.get(), n.data.tables.data(),
+                      n.data.slots, ops_for(n.ops, target_, "normaliser"),
+                      n.coupling,   n.streams,
+                      n.runs_max};
   if (!recipe_.masks.empty()) {
     plan_.masks = this;
     for (const MaskTree& tree : recipe_.masks) {

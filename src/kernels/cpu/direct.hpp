@@ -8,11 +8,17 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "attn/core/macros.hpp"
+#include "attn/core/math.hpp"
+#include "attn/core/site.hpp"
 #include "attn/kernels/cpu/lane.hpp"
+#include "attn/kernels/recipe.hpp"
+#include "attn/kernels/stage.hpp"
 #include "kernels/cpu/direct_piece.hpp"
 #include "kernels/cpu/direct_rows.hpp"
-#include "kernels/cpu/forward.hpp"
 #include "kernels/cpu/kernel_table.hpp"
+#include "kernels/cpu/pack.hpp"
+#include "kernels/cpu/plan.hpp"
 #include "kernels/cpu/score_tile.hpp"
 #include "kernels/cpu/scratch.hpp"
 #include "kernels/cpu/similarity.hpp"

@@ -63,8 +63,10 @@ template <class T>
 ATTN_FN void prefetch_ahead(const T* row, int channels) {
   const auto begin = reinterpret_cast<std::uintptr_t>(row) + kAheadBytes;
   const auto bytes = static_cast<std::uintptr_t>(channels) * sizeof(T);
+  // A number and not a pointer, which must not go past its array.
   for (std::uintptr_t b = 0; b < bytes; b += 64)
-    __builtin_prefetch(reinterpret_cast<const void*>(begin + b));
+    __builtin_prefetch(
+        reinterpret_cast<const void*>(begin + b));  // NOLINT(performance-no-int-to-ptr)
 }
 
 /// In each lane a share of q . k. One key after the other: memory is read in order, which is

@@ -1,8 +1,14 @@
 #include "kernels/cpu/direct_work.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 
+#include "kernels/cpu/direct_piece.hpp"
 #include "kernels/cpu/kernel_table.hpp"
+#include "kernels/cpu/plan.hpp"
 
 namespace attn::cpu {
 

@@ -18,8 +18,10 @@ bool available(Target target) {
     case Target::avx2:
       return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
              __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("aes");
-    case Target::sse4: return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("aes");
-    default: return false;
+    case Target::sse4:
+      return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("aes");
+    default:
+      return false;
   }
 #else
   return true;
@@ -27,15 +29,16 @@ bool available(Target target) {
 }
 
 Target best_target() {
-  static const int best = [] {
+  static const int kBest = [] {
     for (const Target target : kBuiltTargets)
       if (available(target)) return static_cast<int>(target);
     return -1;
   }();
-  if (best < 0)
-    fail<Unsupported>("attn::cpu: this machine has none of the instruction sets the kernels "
-                      "were built for: avx512, avx2, sse4 on x86-64, neon on aarch64");
-  return static_cast<Target>(best);
+  if (kBest < 0)
+    fail<Unsupported>(
+        "attn::cpu: this machine has none of the instruction sets the kernels "
+        "were built for: avx512, avx2, sse4 on x86-64, neon on aarch64");
+  return static_cast<Target>(kBest);
 }
 
 const KernelTable& kernels_for(Target target) {

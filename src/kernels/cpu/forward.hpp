@@ -7,10 +7,17 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "attn/core/macros.hpp"
+#include "attn/core/math.hpp"
 #include "attn/kernels/cpu/lane.hpp"
+#include "attn/kernels/recipe.hpp"
+#include "attn/kernels/stage.hpp"
+#include "kernels/cpu/gemm.hpp"
 #include "kernels/cpu/kernel_table.hpp"
-#include "kernels/cpu/scratch.hpp"
+#include "kernels/cpu/pack.hpp"
+#include "kernels/cpu/plan.hpp"
 #include "kernels/cpu/score_tile.hpp"
+#include "kernels/cpu/scratch.hpp"
 #include "kernels/cpu/similarity.hpp"
 #include "kernels/cpu/tiles.hpp"
 
@@ -19,8 +26,8 @@ namespace attn::cpu::inline ATTN_TARGET {
 /// Keys and values of one kv head, packed for the products.
 struct PackedKeys {
   int count = 0;
-  float* keys = nullptr;     ///< panels [depth, kPanel]
-  float* values = nullptr;   ///< panels [count, kPanel]
+  float* keys = nullptr;    ///< panels [depth, kPanel]
+  float* values = nullptr;  ///< panels [count, kPanel]
   bool values_finite = true;
 
   ATTN_FN const float* value_panel(int channel, int key) const {
@@ -52,24 +59,23 @@ ATTN_FN bool all_finite(const float* rows, std::int64_t stride, int count, int c
     float* panels = packed.keys + static_cast<std::int64_t>(j) * depth;
     if (plan.similarity == Similarity::dot) {
       const FloatRows keys = float_rows(k, j, count, plan.channels, rows, key_stride);
-      transpose_panels(keys.data, keys.stride, count, depth, panels);
+      transpose_panels(keys.data, keys.stride, count, depth, plan.scale, panels);
     } else if (depth > 0) {
       read_rows(k, j, count, plan.channels, rows, key_stride);
       prepare_rows(plan, run.kv_head, Side::key, rows, key_stride, count);
-      transpose_panels(rows, key_stride, count, depth, panels);
+      transpose_panels(rows, key_stride, count, depth, 1.0f, panels);
     }
     const FloatRows values = float_rows(v, j, count, plan.value_channels, rows, value_stride);
-    packed.values_finite =
-        packed.values_finite &&
-        all_finite(values.data, values.stride, count, plan.value_channels);
-    slice_panels(values.data, values.stride, count, plan.value_channels,
-                 packed.values + static_cast<std::int64_t>(j) * kPanel, packed.count);
+    const bool finite =
+        slice_panels(values.data, values.stride, count, plan.value_channels,
+                     packed.values + static_cast<std::int64_t>(j) * kPanel, packed.count);
+    packed.values_finite = packed.values_finite && finite;
   }
 }
 
 /// What one tile of queries carries along the keys.
 struct RunningRows {
-  float* q;          ///< prepared queries [rows, q_stride]
+  FloatRows q;       ///< prepared queries
   float* out;        ///< pooled values [rows, out_stride]
   float* reference;  ///< of the normaliser, one a row
   float* mass;
@@ -153,7 +159,8 @@ ATTN_FN void scale_rows(const Plan& plan, int rows, const float* factor, float* 
 ATTN_FN void apply_factors(const Plan& plan, const TilePlace& at, float* w,
                            std::int64_t stride) {
   for (int f = 0; f < plan.factor_count; ++f)
-    plan.factors[f].ops->forward(plan.factors[f].functor, plan.factors[f].tables, at, w, stride);
+    plan.factors[f].ops->forward(plan.factors[f].functor, plan.factors[f].tables, at, w,
+                                 stride);
 }
 
 /// One block of keys for one tile of queries, streaming.
@@ -164,7 +171,7 @@ ATTN_FN void push_block(const Plan& plan, int kv_head, const ForwardScratch& scr
   at.k += kept.begin;
   at.cols = kept.end - kept.begin;
   const int depth = depth_of(plan);
-  score_block(plan, kv_head, at.rows, at.cols, rows.q, ForwardScratch::row_stride(plan),
+  score_block(plan, kv_head, at.rows, at.cols, rows.q.data, rows.q.stride,
               scratch.packed.keys + static_cast<std::int64_t>(at.k) * depth, scratch.s,
               scratch.s_stride);
   finish_scores(plan, at, kept.masked, scratch.s, scratch.s_stride, scratch.bits);
@@ -181,7 +188,7 @@ ATTN_FN void push_block(const Plan& plan, int kv_head, const ForwardScratch& scr
 /// Scores of a tile of queries with all keys, each stage applied, -inf where masked.
 [[gnu::noinline]] inline void whole_scores(const Plan& plan, int kv_head,
                                            const ForwardScratch& scratch, TilePlace at,
-                                           const float* q) {
+                                           FloatRows q) {
   const int depth = depth_of(plan);
   const int count = scratch.packed.count;
   for (int k = 0; k < count; k += kTileCols) {
@@ -196,9 +203,9 @@ ATTN_FN void push_block(const Plan& plan, int kv_head, const ForwardScratch& scr
     TilePlace part = at;
     part.k += kept.begin;
     part.cols = kept.end - kept.begin;
-    score_block(plan, kv_head, at.rows, part.cols, q, ForwardScratch::row_stride(plan),
-                scratch.packed.keys + static_cast<std::int64_t>(part.k) * depth,
-                s + kept.begin, scratch.s_stride);
+    score_block(plan, kv_head, at.rows, part.cols, q.data, q.stride,
+                scratch.packed.keys + static_cast<std::int64_t>(part.k) * depth, s + kept.begin,
+                scratch.s_stride);
     finish_scores(plan, part, kept.masked, s + kept.begin, scratch.s_stride, scratch.bits);
   }
 }
@@ -278,14 +285,24 @@ ATTN_FN void push_block(const Plan& plan, int kv_head, const ForwardScratch& scr
   for (int r = 0; r < at.rows; ++r) scale[r] = 1.0f;
 }
 
+/// Queries [first, first + count) for packed keys. Those of a dot product are used where they
+/// lie: the keys carry the scale.
+ATTN_FN FloatRows packed_queries(const Plan& plan, const ForwardRun& run, int head, int first,
+                                 int count, float* buffer) {
+  const std::int64_t stride = ForwardScratch::row_stride(plan);
+  const RawRows rows = plan.query_rows(plan.q, run.batch, head);
+  if (plan.similarity == Similarity::dot)
+    return float_rows(rows, first, count, plan.channels, buffer, stride);
+  read_rows(rows, first, count, plan.channels, buffer, stride);
+  prepare_rows(plan, run.kv_head, Side::query, buffer, stride, count);
+  return {buffer, stride};
+}
+
 /// Rows [first, first + count) of one head.
 ATTN_FN void forward_tile(const Plan& plan, const ForwardRun& run, int head,
                           const ForwardScratch& scratch, int first, int count) {
-  const std::int64_t q_stride = ForwardScratch::row_stride(plan);
   const std::int64_t out_stride = round_up(plan.value_channels, kLanes);
-  read_rows(plan.query_rows(plan.q, run.batch, head), first, count, plan.channels, scratch.q,
-            q_stride);
-  prepare_rows(plan, run.kv_head, Side::query, scratch.q, q_stride, count);
+  const FloatRows q = packed_queries(plan, run, head, first, count, scratch.q);
 
   // Under a mask lower tiles have less to throw away at its edges.
   const int height = plan.masks == nullptr ? kTileRows : kMaskedRows;
@@ -293,8 +310,12 @@ ATTN_FN void forward_tile(const Plan& plan, const ForwardRun& run, int head,
   const int tiles = (count + height - 1) / height;
   for (int t = 0; t < tiles; ++t) {
     const int r = t * height;
-    rows[t] = {scratch.q + r * q_stride, scratch.out + r * out_stride, scratch.reference + r,
-               scratch.mass + r, scratch.rescale + r, true};
+    rows[t] = {{q.data + r * q.stride, q.stride},
+               scratch.out + r * out_stride,
+               scratch.reference + r,
+               scratch.mass + r,
+               scratch.rescale + r,
+               true};
   }
   for (int r = 0; r < count; ++r) {
     scratch.reference[r] = plan.normaliser.runs_max ? -kInfinity : 0.0f;
@@ -323,14 +344,11 @@ ATTN_FN void forward_tile(const Plan& plan, const ForwardRun& run, int head,
   }
   for (int t = 0; t < tiles; ++t) {
     const TilePlace at = place(t);
-    if (rows[t].empty || scratch.packed.count == 0) {
+    if (rows[t].empty || scratch.packed.count == 0)
       for (std::int64_t c = 0; c < at.rows * out_stride; ++c) rows[t].out[c] = 0.0f;
-    } else {
-      scale_rows(plan, at.rows, scratch.scale + t * height, rows[t].out);
-    }
   }
-  write_rows(scratch.out, out_stride, count, plan.value_channels,
-             plan.query_rows(plan.out, run.batch, head), first);
+  write_scaled_rows(scratch.out, out_stride, count, plan.value_channels, scratch.scale,
+                    plan.query_rows(plan.out, run.batch, head), first);
   if (float* stat = plan.stat_row(plan.stat, run.batch, head))
     for (int r = 0; r < count; ++r) stat[(first + r) * plan.stat.strides[2]] = scratch.stat[r];
 }

@@ -41,8 +41,7 @@ enum class Inner { product, square };
 
 /// c[r][j] = sum over k of a(r, k) * b[k][j], added to what c held if kAdd.
 template <int kR, int kV, bool kAdd, Inner kInner>
-ATTN_FN void multiply_block(int depth, Left a, Right b, float* c,
-                               std::int64_t c_stride) {
+ATTN_FN void multiply_block(int depth, Left a, Right b, float* c, std::int64_t c_stride) {
   Lane sum[kR][kV];
 #pragma GCC unroll 16
   for (int r = 0; r < kR; ++r)
@@ -84,7 +83,7 @@ ATTN_FN void multiply_block(int depth, Left a, Right b, float* c,
 /// The same for the rows that are left over.
 template <int kV, bool kAdd, Inner kInner, int kR = kRows>
 ATTN_FN void multiply_rows(int rows, int depth, Left a, Right b, float* c,
-                              std::int64_t c_stride) {
+                           std::int64_t c_stride) {
   if constexpr (kR > 0) {
     if (rows == kR) {
       multiply_block<kR, kV, kAdd, kInner>(depth, a, b, c, c_stride);
@@ -96,21 +95,21 @@ ATTN_FN void multiply_rows(int rows, int depth, Left a, Right b, float* c,
 
 /// One panel of columns (`vectors` <= kVectors), any number of rows.
 template <bool kAdd, Inner kInner = Inner::product>
-[[gnu::noinline]] void multiply_panel(int rows, int vectors, int depth, Left a, Right b, float* c,
-                                 std::int64_t c_stride) {
+[[gnu::noinline]] void multiply_panel(int rows, int vectors, int depth, Left a, Right b,
+                                      float* c, std::int64_t c_stride) {
   int r = 0;
   if (vectors == kVectors) {
     for (; r + kRows <= rows; r += kRows)
-      multiply_block<kRows, kVectors, kAdd, kInner>(depth, {a.data + r * a.row, a.row, a.step}, b,
-                                            c + r * c_stride, c_stride);
+      multiply_block<kRows, kVectors, kAdd, kInner>(depth, {a.data + r * a.row, a.row, a.step},
+                                                    b, c + r * c_stride, c_stride);
     if (r < rows)
-      multiply_rows<kVectors, kAdd, kInner>(rows - r, depth, {a.data + r * a.row, a.row, a.step}, b,
-                                    c + r * c_stride, c_stride);
+      multiply_rows<kVectors, kAdd, kInner>(
+          rows - r, depth, {a.data + r * a.row, a.row, a.step}, b, c + r * c_stride, c_stride);
   } else {
     for (; r < rows; r += kRows) {
       const int count = rows - r < kRows ? rows - r : kRows;
       multiply_rows<1, kAdd, kInner>(count, depth, {a.data + r * a.row, a.row, a.step}, b,
-                             c + r * c_stride, c_stride);
+                                     c + r * c_stride, c_stride);
     }
   }
 }
@@ -118,7 +117,7 @@ template <bool kAdd, Inner kInner = Inner::product>
 /// C [rows, cols] = or += A B, cols a multiple of a vector. B is row-major.
 template <bool kAdd>
 ATTN_FN void multiply(int rows, int cols, int depth, Left a, Right b, float* c,
-                         std::int64_t c_stride) {
+                      std::int64_t c_stride) {
   for (int j = 0; j < cols; j += kPanel) {
     const int vectors = cols - j >= kPanel ? kVectors : (cols - j) / kLanes;
     multiply_panel<kAdd>(rows, vectors, depth, a, {b.data + j, b.stride}, c + j, c_stride);
@@ -128,20 +127,20 @@ ATTN_FN void multiply(int rows, int cols, int depth, Left a, Right b, float* c,
 /// The same with B cut into panels, each [depth, kPanel], one behind the other.
 template <bool kAdd, Inner kInner = Inner::product>
 ATTN_FN void multiply_packed(int rows, int cols, int depth, Left a, const float* panels,
-                                float* c, std::int64_t c_stride) {
+                             float* c, std::int64_t c_stride) {
   for (int j = 0; j < cols; j += kPanel) {
     const int vectors = cols - j >= kPanel ? kVectors : (cols - j) / kLanes;
     multiply_panel<kAdd, kInner>(rows, vectors, depth, a,
-                         {panels + static_cast<std::int64_t>(j) * depth, kPanel}, c + j,
-                         c_stride);
+                                 {panels + static_cast<std::int64_t>(j) * depth, kPanel}, c + j,
+                                 c_stride);
   }
 }
 
 /// The same as multiply_panel for numbers that may not be finite: what is multiplied by zero is
 /// left out, so that a masked NaN stays where it is.
 template <bool kAdd>
-[[gnu::noinline]] void multiply_panel_skipping(int rows, int vectors, int depth, Left a, Right b,
-                                               float* c, std::int64_t c_stride) {
+[[gnu::noinline]] void multiply_panel_skipping(int rows, int vectors, int depth, Left a,
+                                               Right b, float* c, std::int64_t c_stride) {
   for (int r = 0; r < rows; ++r) {
     for (int v = 0; v < vectors; ++v) {
       float* to = c + r * c_stride + v * kLanes;

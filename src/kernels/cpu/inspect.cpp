@@ -9,6 +9,7 @@
 #include "attn/core/thread_pool.hpp"
 #include "kernels/cpu/build_plan.hpp"
 #include "kernels/cpu/kernel_table.hpp"
+#include "kernels/cpu/plan.hpp"
 #include "kernels/cpu/team_scratch.hpp"
 
 namespace attn::cpu {
@@ -106,8 +107,9 @@ void check_shape(const char* name, const View& view, Extents... extents) {
 template <class T>
 void validate_inspection(const ForwardArgs<T>& args, const Inspection& wanted) {
   if (args.packing.q != nullptr || args.paging.table != nullptr)
-    fail<Unsupported>("attn::cpu::inspect: packed and paged sequences are not built; inspect "
-                      "one sequence at a time");
+    fail<Unsupported>(
+        "attn::cpu::inspect: packed and paged sequences are not built; inspect "
+        "one sequence at a time");
   const std::int64_t b = args.q.shape[0];
   const std::int64_t h = args.q.shape[1];
   const std::int64_t n = args.q.shape[2];
@@ -140,7 +142,8 @@ void visit_rows(const ForwardArgs<T>& given, const Recipe& recipe, const Context
   // Forward's outputs play no part; give them a shape that agrees.
   ForwardArgs<T> args = given;
   T nothing{};
-  args.out = {&nothing, {args.q.shape[0], args.q.shape[1], args.q.shape[2], args.v.shape[3]}, {}};
+  args.out = {
+      &nothing, {args.q.shape[0], args.q.shape[1], args.q.shape[2], args.v.shape[3]}, {}};
   args.stat = {};
   validate(args, recipe);
   const PlanHolder holder(args, recipe, target_of(context));
@@ -162,12 +165,12 @@ void visit_rows(const ForwardArgs<T>& given, const Recipe& recipe, const Context
   readers.reserve(static_cast<std::size_t>(team));
   for (int worker = 0; worker < team; ++worker) readers.emplace_back(wanted, args.k.shape[2]);
   ThreadPool::shared().parallel_for(tasks, threads, [&](int task, int worker) {
-    const RowVisitor visitor{modifiers, masked, &readers[static_cast<std::size_t>(worker)],
-                             [](void* self, const TilePlace& at, const float* rows,
-                                std::int64_t stride) {
-                               for (int r = 0; r < at.rows; ++r)
-                                 static_cast<RowReader*>(self)->read(at, r, rows + r * stride);
-                             }};
+    const RowVisitor visitor{
+        modifiers, masked, &readers[static_cast<std::size_t>(worker)],
+        [](void* self, const TilePlace& at, const float* rows, std::int64_t stride) {
+          for (int r = 0; r < at.rows; ++r)
+            static_cast<RowReader*>(self)->read(at, r, rows + r * stride);
+        }};
     kernels.inspect(plan, run_of(task), visitor, scratch.of(worker));
   });
 }

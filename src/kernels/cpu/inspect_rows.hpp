@@ -7,21 +7,33 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "attn/core/macros.hpp"
+#include "attn/core/math.hpp"
+#include "attn/kernels/cpu/target.hpp"
+#include "attn/kernels/stage.hpp"
 #include "kernels/cpu/forward.hpp"
+#include "kernels/cpu/kernel_table.hpp"
+#include "kernels/cpu/pack.hpp"
+#include "kernels/cpu/plan.hpp"
+#include "kernels/cpu/score_tile.hpp"
+#include "kernels/cpu/scratch.hpp"
+#include "kernels/cpu/similarity.hpp"
+#include "kernels/cpu/tiles.hpp"
 
 namespace attn::cpu::inline ATTN_TARGET {
 
 /// The scores of a tile of queries with all keys after the first `modifiers` stages, unmasked.
 ATTN_FN void tapped_scores(const Plan& plan, const ForwardRun& run,
-                           const ForwardScratch& scratch, TilePlace at, int modifiers,
-                           bool masked) {
+                           const ForwardScratch& scratch, FloatRows q, TilePlace at,
+                           int modifiers, bool masked) {
   const int depth = depth_of(plan);
   for (int k = 0; k < scratch.packed.count; k += kTileCols) {
     at.k = k;
     at.cols = scratch.packed.count - k < kTileCols ? scratch.packed.count - k : kTileCols;
     float* s = scratch.s + k;
-    score_block(plan, run.kv_head, at.rows, at.cols, scratch.q, ForwardScratch::row_stride(plan),
-                scratch.packed.keys + static_cast<std::int64_t>(k) * depth, s, scratch.s_stride);
+    score_block(plan, run.kv_head, at.rows, at.cols, q.data, q.stride,
+                scratch.packed.keys + static_cast<std::int64_t>(k) * depth, s,
+                scratch.s_stride);
     modify(plan, modifiers, at, s, scratch.s_stride);
     if (masked && plan.masks != nullptr)
       apply_mask(plan, at, s, scratch.s_stride, scratch.bits);
@@ -36,19 +48,16 @@ inline void inspect(const Plan& plan, const ForwardRun& run, const RowVisitor& v
   for (int h = run.kv_head * plan.group; h < (run.kv_head + 1) * plan.group; ++h)
     for (int q = run.q_begin; q < run.q_end; q += kTileRows) {
       const int rows = run.q_end - q < kTileRows ? run.q_end - q : kTileRows;
-      const std::int64_t q_stride = ForwardScratch::row_stride(plan);
-      read_rows(plan.query_rows(plan.q, run.batch, h), q, rows, plan.channels, scratch.q,
-                q_stride);
-      prepare_rows(plan, run.kv_head, Side::query, scratch.q, q_stride, rows);
+      const FloatRows queries = packed_queries(plan, run, h, q, rows, scratch.q);
       TilePlace at{run.batch, h, q, 0, rows, scratch.packed.count};
       if (visitor.modifiers >= 0) {
-        tapped_scores(plan, run, scratch, at, visitor.modifiers, visitor.masked);
+        tapped_scores(plan, run, scratch, queries, at, visitor.modifiers, visitor.masked);
       } else {
         for (int r = 0; r < rows; ++r) {
           scratch.reference[r] = plan.normaliser.runs_max ? -kInfinity : 0.0f;
           scratch.mass[r] = 0.0f;
         }
-        RunningRows running{scratch.q,    scratch.out,     scratch.reference,
+        RunningRows running{queries,      scratch.out,     scratch.reference,
                             scratch.mass, scratch.rescale, true};
         whole_weights(plan, run.kv_head, scratch, at, running, scratch.scale, scratch.stat);
       }

@@ -1,15 +1,17 @@
 #include "attn/kernels/linear.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 
 #include "attn/core/arena.hpp"
-#include "attn/core/dtype.hpp"
+#include "attn/core/dtype.hpp"  // IWYU pragma: keep
 #include "attn/core/error.hpp"
 #include "attn/core/thread_pool.hpp"
+#include "attn/core/view.hpp"
+#include "attn/kernels/cpu/attention.hpp"
 #include "attn/kernels/target.hpp"
 #include "kernels/cpu/linear_plan.hpp"
+#include "kernels/cpu/plan.hpp"
 
 namespace attn::cpu {
 namespace {

@@ -7,15 +7,17 @@
 
 #include <cstdint>
 
+#include "attn/core/dtype.hpp"
 #include "attn/kernels/cpu/lane.hpp"
-#include "attn/kernels/cpu/lane_math.hpp"
 #include "kernels/cpu/gemm.hpp"
 #include "kernels/cpu/plan.hpp"
 #include "kernels/cpu/transpose.hpp"
 
 namespace attn::cpu::inline ATTN_TARGET {
 
-ATTN_FN constexpr int round_up(int count, int step) { return (count + step - 1) / step * step; }
+ATTN_FN constexpr int round_up(int count, int step) {
+  return (count + step - 1) / step * step;
+}
 
 template <class T>
 ATTN_FN void read_row(const T* from, std::int64_t step, int count, float* to) {
@@ -85,13 +87,30 @@ ATTN_FN FloatRows float_rows(const RawRows& rows, int first, int count, int chan
   });
 }
 
+/// The same with each row multiplied by its own factor.
+[[gnu::noinline]] inline void write_scaled_rows(float* from, std::int64_t stride, int count,
+                                                int channels, const float* factor,
+                                                const RawRows& rows, int first) {
+  const bool in_place = rows.dtype == DType::f32 && rows.channel == 1 && channels % kLanes == 0;
+  for (int r = 0; r < count; ++r) {
+    float* row = from + r * stride;
+    float* to = in_place ? static_cast<float*>(rows.base) + (first + r) * rows.row : row;
+    const Lane by(factor[r]);
+    for (int c = 0; c < channels; c += kLanes) (Lane::load(row + c) * by).store(to + c);
+  }
+  if (!in_place) write_rows(from, stride, count, channels, rows, first);
+}
+
 /// Turns fp32 rows [count, stride] into panels [channels, kPanel] of kPanel rows each; rows
-/// past `count` become zeros. Rows are read to the end of their last vector.
-[[gnu::noinline]] inline void transpose_panels(const float* from, std::int64_t stride, int count,
-                                               int channels, float* panels) {
+/// past `count` become zeros, all others are multiplied by `scale`. Rows are read to the end of
+/// their last vector.
+[[gnu::noinline]] inline void transpose_panels(const float* from, std::int64_t stride,
+                                               int count, int channels, float scale,
+                                               float* panels) {
   const float zeros[kLanes] = {};
   for (int j = 0; j < round_up(count, kPanel); j += kLanes) {
-    float* panel = panels + static_cast<std::int64_t>(j / kPanel * kPanel) * channels + j % kPanel;
+    float* panel =
+        panels + static_cast<std::int64_t>(j / kPanel * kPanel) * channels + j % kPanel;
     for (int c = 0; c < channels; c += kLanes) {
       Lane square[kLanes];
 #pragma GCC unroll 16
@@ -100,22 +119,28 @@ ATTN_FN FloatRows float_rows(const RawRows& rows, int first, int count, int chan
       transpose(square);
 #pragma GCC unroll 16
       for (int r = 0; r < kLanes; ++r)
-        if (c + r < channels) square[r].store(panel + (c + r) * kPanel);
+        if (c + r < channels) (square[r] * Lane(scale)).store(panel + (c + r) * kPanel);
     }
   }
 }
 
 /// Cuts fp32 rows [count, stride] into panels [count, kPanel] of kPanel channels each; `stride`
-/// is at least `channels` rounded up to a vector, and holds zeros past `channels`.
-[[gnu::noinline]] inline void slice_panels(const float* from, std::int64_t stride, int count,
+/// is at least `channels` rounded up to a vector, and holds zeros past `channels`. Returns
+/// whether all numbers are finite: x - x is zero just then.
+[[gnu::noinline]] inline bool slice_panels(const float* from, std::int64_t stride, int count,
                                            int channels, float* panels, int panel_rows) {
+  Lane rest(0.0f);
   for (int c = 0; c < channels; c += kPanel) {
     float* panel = panels + static_cast<std::int64_t>(c) * panel_rows;
     const int vectors = channels - c > kLanes ? kVectors : 1;
     for (int j = 0; j < count; ++j)
-      for (int v = 0; v < vectors; ++v)
-        Lane::load(from + j * stride + c + v * kLanes).store(panel + j * kPanel + v * kLanes);
+      for (int v = 0; v < vectors; ++v) {
+        const Lane x = Lane::load(from + j * stride + c + v * kLanes);
+        rest += x - x;
+        x.store(panel + j * kPanel + v * kLanes);
+      }
   }
+  return reduce_sum(rest) == 0.0f;
 }
 
 }  // namespace attn::cpu::inline ATTN_TARGET

@@ -7,11 +7,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/macros.hpp"
-#include "attn/kernels/layout.hpp"
-#include "attn/kernels/recipe.hpp"
+#include "attn/core/view.hpp"
+#include "attn/kernels/args.hpp"
+#include "attn/kernels/layout.hpp"  // IWYU pragma: export
+#include "attn/kernels/recipe.hpp"  // IWYU pragma: export
 #include "attn/kernels/stage.hpp"
 
 namespace attn::cpu {
@@ -124,7 +127,8 @@ struct Plan {
                        std::int64_t first) const {
     if (view.data == nullptr) return {};
     auto* base = static_cast<std::byte*>(view.data);
-    const std::int64_t offset = b * view.strides[0] + h * view.strides[1] + first * view.strides[2];
+    const std::int64_t offset =
+        b * view.strides[0] + h * view.strides[1] + first * view.strides[2];
     return {base + offset * static_cast<std::int64_t>(size_of(view.dtype)), view.dtype,
             view.strides[2], view.strides[3]};
   }

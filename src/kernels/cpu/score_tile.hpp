@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "attn/kernels/cpu/lane.hpp"
+#include "kernels/cpu/gemm.hpp"
 #include "kernels/cpu/pack.hpp"
 #include "kernels/cpu/plan.hpp"
 
@@ -48,7 +49,9 @@ ATTN_FN void modify(const Plan& plan, int modifiers, const TilePlace& at, float*
 }
 
 /// Bytes of one row of mask bits, with room for whole vectors.
-ATTN_FN std::int64_t bit_bytes(int cols) { return round_up(cols, 64) / 8; }
+ATTN_FN std::int64_t bit_bytes(int cols) {
+  return round_up(cols, 64) / 8;
+}
 
 /// Selects masked scores away.
 [[gnu::noinline]] inline void apply_mask(const Plan& plan, const TilePlace& at, float* s,

@@ -7,8 +7,15 @@
 
 #include <cstdint>
 
+#include "attn/core/macros.hpp"
+#include "attn/core/math.hpp"
+#include "attn/kernels/cpu/target.hpp"
+#include "attn/kernels/recipe.hpp"
+#include "kernels/cpu/additive.hpp"
 #include "kernels/cpu/additive_forward.hpp"
+#include "kernels/cpu/gemm.hpp"
 #include "kernels/cpu/pack.hpp"
+#include "kernels/cpu/plan.hpp"
 
 namespace attn::cpu::inline ATTN_TARGET {
 
@@ -40,8 +47,8 @@ ATTN_FN float inverse_norm(const float* row, int channels) {
 }
 
 /// Prepares fp32 rows in place; `stride` has room for depth_of(plan).
-[[gnu::noinline]] inline void prepare_rows(const Plan& plan, int kv_head, Side side, float* rows,
-                                           std::int64_t stride, int count) {
+[[gnu::noinline]] inline void prepare_rows(const Plan& plan, int kv_head, Side side,
+                                           float* rows, std::int64_t stride, int count) {
   const int channels = plan.channels;
   for (int r = 0; r < count; ++r) {
     float* row = rows + r * stride;
@@ -73,7 +80,8 @@ ATTN_FN float inverse_norm(const float* row, int channels) {
       case Similarity::additive:
         if (side == Side::key) prepare_additive_key(row, channels);
         break;
-      case Similarity::given: break;
+      case Similarity::given:
+        break;
     }
   }
 }

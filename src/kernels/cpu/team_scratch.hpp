@@ -23,7 +23,9 @@ class TeamScratch {
     pieces_ = arena.take<std::byte>(pieces);
   }
 
-  std::byte* of(int worker) const { return pieces_ + bytes_ * static_cast<std::size_t>(worker); }
+  std::byte* of(int worker) const {
+    return pieces_ + bytes_ * static_cast<std::size_t>(worker);
+  }
   std::byte* shared() const { return shared_; }
 
  private:

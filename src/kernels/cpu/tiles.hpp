@@ -29,6 +29,9 @@ inline constexpr int kBackwardCols = 256;
 /// apart would share an eighth of L1's sets (Zen 3, D128: 62 % of peak so, 78 % now).
 inline constexpr int kBackwardStride = kBackwardCols + 16;
 
+/// Heads with at most this many queries are used where they lie in the backward pass.
+inline constexpr int kShortQueries = 64;
+
 /// Rows that are read, transformed and packed at a time; a multiple of every panel.
 inline constexpr int kPackRows = 64;
 

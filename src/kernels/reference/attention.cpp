@@ -59,17 +59,25 @@ Numbers similarity_weights(const Recipe& recipe, int kv_head) {
 double similarity(const Recipe& recipe, const Numbers& q, const Numbers& k, const Numbers& w) {
   const int channels = static_cast<int>(q.size());
   switch (recipe.similarity) {
-    case Similarity::dot: return recipe.scale * score::Dot::score(q.data(), k.data(), channels);
+    case Similarity::dot:
+      return recipe.scale * score::Dot::score(q.data(), k.data(), channels);
     case Similarity::distance:
-      if (w.empty()) return score::Distance<score::Width::none>::score(q.data(), k.data(), channels, w.data());
-      if (w.size() == 1) return score::Distance<score::Width::scalar>::score(q.data(), k.data(), channels, w.data());
-      return score::Distance<score::Width::channel>::score(q.data(), k.data(), channels, w.data());
+      if (w.empty())
+        return score::Distance<score::Width::none>::score(q.data(), k.data(), channels,
+                                                          w.data());
+      if (w.size() == 1)
+        return score::Distance<score::Width::scalar>::score(q.data(), k.data(), channels,
+                                                            w.data());
+      return score::Distance<score::Width::channel>::score(q.data(), k.data(), channels,
+                                                           w.data());
     case Similarity::additive:
       return score::Additive::score(q.data(), k.data(), channels, w.data());
     case Similarity::cosine:
       return recipe.scale * score::Cosine::score(q.data(), k.data(), channels);
-    case Similarity::sum: return q[0] + k[0];
-    case Similarity::given: return 0.0;
+    case Similarity::sum:
+      return q[0] + k[0];
+    case Similarity::given:
+      return 0.0;
   }
   return 0.0;
 }
@@ -84,24 +92,29 @@ void similarity_backward(const Recipe& recipe, double grad, const Numbers& q, co
       break;
     case Similarity::distance:
       if (w.empty()) {
-        score::Distance<score::Width::none>::backward(grad, q.data(), k.data(), channels, w.data(), dq, dk, dw);
+        score::Distance<score::Width::none>::backward(grad, q.data(), k.data(), channels,
+                                                      w.data(), dq, dk, dw);
       } else if (w.size() == 1) {
-        score::Distance<score::Width::scalar>::backward(grad, q.data(), k.data(), channels, w.data(), dq, dk, dw);
+        score::Distance<score::Width::scalar>::backward(grad, q.data(), k.data(), channels,
+                                                        w.data(), dq, dk, dw);
       } else {
-        score::Distance<score::Width::channel>::backward(grad, q.data(), k.data(), channels, w.data(), dq, dk, dw);
+        score::Distance<score::Width::channel>::backward(grad, q.data(), k.data(), channels,
+                                                         w.data(), dq, dk, dw);
       }
       break;
     case Similarity::additive:
       score::Additive::backward(grad, q.data(), k.data(), channels, w.data(), dq, dk, dw);
       break;
     case Similarity::cosine:
-      score::Cosine::backward(grad * recipe.scale, q.data(), k.data(), channels, w.data(), dq, dk);
+      score::Cosine::backward(grad * recipe.scale, q.data(), k.data(), channels, w.data(), dq,
+                              dk);
       break;
     case Similarity::sum:
       dq[0] += grad;
       dk[0] += grad;
       break;
-    case Similarity::given: break;
+    case Similarity::given:
+      break;
   }
 }
 
@@ -225,13 +238,16 @@ template <class T>
 class Sum {
  public:
   Sum(int rows, int channels)
-      : rows_(rows), channels_(channels), data_(static_cast<std::size_t>(rows * channels)) {}
+      : rows_(rows),
+        channels_(channels),
+        data_(static_cast<std::size_t>(std::int64_t{rows} * channels)) {}
   double* at(int row) { return data_.data() + static_cast<std::ptrdiff_t>(row) * channels_; }
   void write(const Rows<T>& to) const {
     if (to.base == nullptr) return;
     for (int j = 0; j < rows_; ++j)
       for (int c = 0; c < channels_; ++c)
-        to.at(j)[c * to.channel] = narrow<T>(data_[static_cast<std::size_t>(j * channels_ + c)]);
+        to.at(j)[c * to.channel] =
+            narrow<T>(data_[static_cast<std::size_t>(std::int64_t{j} * channels_ + c)]);
   }
 
  private:
@@ -292,51 +308,53 @@ template <class T>
 void forward(const ForwardArgs<T>& args, const Recipe& recipe) {
   validate(args, recipe);
   const Layout<T> layout(args);
-  for_each_row(layout, recipe, [&](Site<double> at, const Numbers& q, const auto& keys,
-                                   const Numbers& w) {
-    const ScoreRow row = score_row(recipe, recipe.scores.size(), true, q, keys, w, at);
-    const WeightRow weights = weight_row(recipe, row.s, row_stat(recipe, row.s, at), at);
+  for_each_row(
+      layout, recipe,
+      [&](Site<double> at, const Numbers& q, const auto& keys, const Numbers& w) {
+        const ScoreRow row = score_row(recipe, recipe.scores.size(), true, q, keys, w, at);
+        const WeightRow weights = weight_row(recipe, row.s, row_stat(recipe, row.s, at), at);
 
-    Numbers out(static_cast<std::size_t>(layout.value_channels()), 0.0);
-    const auto values = layout.key_rows(layout.v, at.batch, at.head / layout.group());
-    for (std::size_t j = 0; j < keys.size(); ++j) {
-      if (weights.w[j] == 0.0) continue;  // what is not looked at cannot be NaN either
-      const T* v = values.at(static_cast<std::int64_t>(j));
-      for (std::size_t c = 0; c < out.size(); ++c)
-        out[c] += weights.w[j] * wide(v[static_cast<std::int64_t>(c) * values.channel]);
-    }
-    const auto to = layout.query_rows(args.out, at.batch, at.head);
-    for (std::size_t c = 0; c < out.size(); ++c)
-      to.at(at.q)[static_cast<std::int64_t>(c) * to.channel] = narrow<T>(out[c]);
-    if (args.stat.data != nullptr)
-      *layout.stat_rows(args.stat, at.batch, at.head).at(at.q) =
-          static_cast<StatOf<T>>(weights.stat);
-  });
+        Numbers out(static_cast<std::size_t>(layout.value_channels()), 0.0);
+        const auto values = layout.key_rows(layout.v, at.batch, at.head / layout.group());
+        for (std::size_t j = 0; j < keys.size(); ++j) {
+          if (weights.w[j] == 0.0) continue;  // what is not looked at cannot be NaN either
+          const T* v = values.at(static_cast<std::int64_t>(j));
+          for (std::size_t c = 0; c < out.size(); ++c)
+            out[c] += weights.w[j] * wide(v[static_cast<std::int64_t>(c) * values.channel]);
+        }
+        const auto to = layout.query_rows(args.out, at.batch, at.head);
+        for (std::size_t c = 0; c < out.size(); ++c)
+          to.at(at.q)[static_cast<std::int64_t>(c) * to.channel] = narrow<T>(out[c]);
+        if (args.stat.data != nullptr)
+          *layout.stat_rows(args.stat, at.batch, at.head).at(at.q) =
+              static_cast<StatOf<T>>(weights.stat);
+      });
 }
 
 template <class T>
 void scores(const ForwardArgs<T>& args, const Recipe& recipe, int modifiers, bool masked,
             const View<StatOf<T>, 4>& out) {
   validate(args, recipe);
-  for_each_row(Layout<T>(args), recipe, [&](Site<double> at, const Numbers& q, const auto& keys,
-                                            const Numbers& w) {
-    const auto row =
-        score_row(recipe, static_cast<std::size_t>(modifiers), masked, q, keys, w, at);
-    for (std::size_t j = 0; j < keys.size(); ++j)
-      *out.at(at.batch, at.head, at.q, j) = static_cast<StatOf<T>>(row.s[j]);
-  });
+  for_each_row(Layout<T>(args), recipe,
+               [&](Site<double> at, const Numbers& q, const auto& keys, const Numbers& w) {
+                 const auto row = score_row(recipe, static_cast<std::size_t>(modifiers), masked,
+                                            q, keys, w, at);
+                 for (std::size_t j = 0; j < keys.size(); ++j)
+                   *out.at(at.batch, at.head, at.q, j) = static_cast<StatOf<T>>(row.s[j]);
+               });
 }
 
 template <class T>
 void weights(const ForwardArgs<T>& args, const Recipe& recipe, const View<StatOf<T>, 4>& out) {
   validate(args, recipe);
-  for_each_row(Layout<T>(args), recipe, [&](Site<double> at, const Numbers& q, const auto& keys,
-                                            const Numbers& w) {
-    const auto row = score_row(recipe, recipe.scores.size(), true, q, keys, w, at);
-    const auto weights = weight_row(recipe, row.s, row_stat(recipe, row.s, at), at);
-    for (std::size_t j = 0; j < keys.size(); ++j)
-      *out.at(at.batch, at.head, at.q, j) = static_cast<StatOf<T>>(weights.w[j]);
-  });
+  for_each_row(Layout<T>(args), recipe,
+               [&](Site<double> at, const Numbers& q, const auto& keys, const Numbers& w) {
+                 const auto row = score_row(recipe, recipe.scores.size(), true, q, keys, w, at);
+                 const auto weights =
+                     weight_row(recipe, row.s, row_stat(recipe, row.s, at), at);
+                 for (std::size_t j = 0; j < keys.size(); ++j)
+                   *out.at(at.batch, at.head, at.q, j) = static_cast<StatOf<T>>(weights.w[j]);
+               });
 }
 
 template <class T>
@@ -360,8 +378,7 @@ void backward(const BackwardArgs<T>& args, const Recipe& recipe, const RecipeGra
         for (int i = 0; i < layout.queries(b); ++i) {
           Site<double> at{b, h, i, 0};
           const Numbers q = read(layout.query_rows(layout.q, b, h), i, channels);
-          const Numbers d_out =
-              read(layout.query_rows(args.d_out, b, h), i, value_channels);
+          const Numbers d_out = read(layout.query_rows(args.d_out, b, h), i, value_channels);
           const ScoreRow row = score_row(recipe, recipe.scores.size(), true, q, keys, w, at);
           // The row is known from the scores themselves, so a rounded stat costs nothing here.
           const WeightRow weights = weight_row(recipe, row.s, row_stat(recipe, row.s, at), at);
@@ -379,7 +396,8 @@ void backward(const BackwardArgs<T>& args, const Recipe& recipe, const RecipeGra
               args.d_stat.data == nullptr
                   ? 0.0
                   : static_cast<double>(*layout.stat_rows(args.d_stat, b, h).at(i));
-          const Numbers ds = scores_grad(recipe, grads, row, weights, std::move(dw), d_stat, at);
+          const Numbers ds =
+              scores_grad(recipe, grads, row, weights, std::move(dw), d_stat, at);
           for (std::size_t j = 0; j < keys.size(); ++j) {
             if (row.s[j] == kMasked) continue;
             similarity_backward(recipe, ds[j], q, keys[j], w, dq.at(i),

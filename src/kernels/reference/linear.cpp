@@ -6,8 +6,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "attn/core/dtype.hpp"
+#include "attn/core/dtype.hpp"  // IWYU pragma: keep
 #include "attn/core/error.hpp"
+#include "attn/kernels/args.hpp"
+#include "attn/pool/linear.hpp"
 #include "kernels/check_view.hpp"
 
 namespace attn {
@@ -89,9 +91,9 @@ void linear_head(const LinearArgs<T>& args, std::int64_t b, std::int64_t kv_head
   const auto values = static_cast<int>(args.v.shape[3]);
   const std::int64_t group = args.q.shape[1] / args.k.shape[1];
   Numbers state(static_cast<std::size_t>(channels) * static_cast<std::size_t>(values));
+  std::size_t entry = 0;
   for (int c = 0; c < channels && args.past.data != nullptr; ++c)
-    for (int j = 0; j < values; ++j)
-      state[static_cast<std::size_t>(c * values + j)] = wide(*args.past.at(b, kv_head, c, j));
+    for (int j = 0; j < values; ++j) state[entry++] = wide(*args.past.at(b, kv_head, c, j));
 
   Numbers write(static_cast<std::size_t>(values));
   Numbers out(static_cast<std::size_t>(values));
@@ -114,10 +116,10 @@ void linear_head(const LinearArgs<T>& args, std::int64_t b, std::int64_t kv_head
         *args.out.at(b, h, t, j) = narrow<T>(out[static_cast<std::size_t>(j)]);
     }
   }
+  entry = 0;
   for (int c = 0; c < channels && args.state.data != nullptr; ++c)
     for (int j = 0; j < values; ++j)
-      *args.state.at(b, kv_head, c, j) =
-          static_cast<StatOf<T>>(state[static_cast<std::size_t>(c * values + j)]);
+      *args.state.at(b, kv_head, c, j) = static_cast<StatOf<T>>(state[entry++]);
 }
 
 }  // namespace

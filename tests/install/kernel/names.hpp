@@ -11,7 +11,6 @@
 #define DECLARE(set)   \
   namespace app::set { \
   int lanes();         \
-  int second();        \
   }
 FOR_EACH_SET(DECLARE)
 #undef DECLARE

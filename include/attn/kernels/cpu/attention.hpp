@@ -6,9 +6,9 @@
 
 #include <optional>
 
-#include "attn/kernels/args.hpp"
+#include "attn/kernels/args.hpp"  // IWYU pragma: export
 #include "attn/kernels/recipe.hpp"
-#include "attn/kernels/target.hpp"
+#include "attn/kernels/target.hpp"  // IWYU pragma: export
 
 namespace attn::cpu {
 

@@ -11,11 +11,11 @@
 #include <cstdint>
 #include <initializer_list>
 
-#include "attn/core/concepts.hpp"
-#include "attn/kernels/cpu/lane.hpp"
-#include "attn/kernels/cpu/lane_math.hpp"
-#include "attn/kernels/cpu/lane_params.hpp"
-#include "attn/kernels/erase.hpp"
+#include "attn/core/concepts.hpp"            // IWYU pragma: export
+#include "attn/kernels/cpu/lane.hpp"         // IWYU pragma: export
+#include "attn/kernels/cpu/lane_math.hpp"    // IWYU pragma: export
+#include "attn/kernels/cpu/lane_params.hpp"  // IWYU pragma: export
+#include "attn/kernels/erase.hpp"            // IWYU pragma: export
 
 namespace attn::cpu::inline ATTN_TARGET {
 
@@ -164,8 +164,8 @@ struct NormaliserTile {
                     std::int64_t stride, float* stat) {
     const N n = *static_cast<const N*>(functor);
     for (int r = 0; r < at.rows; ++r)
-      stat[r] = n.solve(s + r * stride, at.cols,
-                        Site<float>{at.batch, at.head, at.q + r, at.k});
+      stat[r] =
+          n.solve(s + r * stride, at.cols, Site<float>{at.batch, at.head, at.q + r, at.k});
   }
 
   /// The final weights of one vector of scores.
@@ -190,8 +190,7 @@ struct NormaliserTile {
       float* down = grad + r * stride + c;
       const Lane score = Lane::load(place);
       const LaneMask masked = score == Lane(-kInfinity);
-      const Lane w =
-          select(masked, Lane(0.0f), n.final_weight(score, Lane(stat[r]), site));
+      const Lane w = select(masked, Lane(0.0f), n.final_weight(score, Lane(stat[r]), site));
       const Lane slope = n.final_slope(score, w, Lane(stat[r]), site);
       w.store(place);
       select(masked, Lane(0.0f), slope * (Lane::load(down) - Lane(delta[r]))).store(down);
@@ -210,8 +209,8 @@ struct NormaliserTile {
       if constexpr (N::kCoupling == Coupling::support)
         share = n.final_slope(score, w, Lane(stat[r]), site);
       share = select(counts, share, Lane(0.0f));
-      numerator[r] += reduce_sum(select(counts, share * Lane::load(grad + r * stride + c),
-                                        Lane(0.0f)));
+      numerator[r] +=
+          reduce_sum(select(counts, share * Lane::load(grad + r * stride + c), Lane(0.0f)));
       denominator[r] += reduce_sum(share);
     });
   }

@@ -5,8 +5,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "attn/kernels/args.hpp"
-#include "attn/kernels/cpu/attention.hpp"
-#include "attn/kernels/inspect.hpp"
+#include "attn/kernels/cpu/attention.hpp"  // IWYU pragma: export
+#include "attn/kernels/inspect.hpp"        // IWYU pragma: export
 #include "attn/kernels/recipe.hpp"
 
 namespace attn::cpu {

@@ -14,7 +14,7 @@
 #include "attn/core/macros.hpp"
 #include "attn/core/math.hpp"
 #include "attn/core/site.hpp"
-#include "attn/kernels/cpu/target.hpp"
+#include "attn/kernels/cpu/target.hpp"  // IWYU pragma: export
 
 namespace attn::cpu::inline ATTN_TARGET {
 

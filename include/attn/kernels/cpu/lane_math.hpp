@@ -6,6 +6,8 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
+#include "attn/core/macros.hpp"
+#include "attn/core/math.hpp"
 #include "attn/kernels/cpu/lane.hpp"
 
 namespace attn::cpu::inline ATTN_TARGET {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "attn/core/macros.hpp"
 #include "attn/core/params.hpp"
 #include "attn/core/site.hpp"
 #include "attn/core/table.hpp"

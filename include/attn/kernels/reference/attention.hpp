@@ -5,7 +5,7 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
-#include "attn/kernels/args.hpp"
+#include "attn/kernels/args.hpp"  // IWYU pragma: export
 #include "attn/kernels/recipe.hpp"
 
 namespace attn::reference {

@@ -7,9 +7,9 @@
 namespace attn::cpu::inline ATTN_TARGET {
 
 const KernelTable& kernel_table() {
-  static constexpr KernelTable kTable{&forward_bytes,   &forward,  &backward_bytes,
-                                      &backward_deltas, &backward, &backward_queries,
-                                      &inspect,         &direct_bytes, &direct, &direct_merge};
+  static constexpr KernelTable kTable{
+      &forward_bytes,    &forward, &backward_bytes, &backward_deltas, &backward,
+      &backward_queries, &inspect, &direct_bytes,   &direct,          &direct_merge};
   return kTable;
 }
 

@@ -1,12 +1,17 @@
 // Linear attention for one instruction set: the recurrences of attn/pool/linear.hpp on a block
 // of value channels.
+#include "attn/pool/linear.hpp"
+
 #include <cstddef>
 #include <cstdint>
 
 #include "attn/core/dtype.hpp"
+#include "attn/core/macros.hpp"
 #include "attn/kernels/cpu/lane.hpp"
 #include "attn/kernels/cpu/lane_math.hpp"
+#include "attn/kernels/stage.hpp"
 #include "kernels/cpu/linear_plan.hpp"
+#include "kernels/cpu/plan.hpp"
 
 namespace attn::cpu::inline ATTN_TARGET {
 namespace {

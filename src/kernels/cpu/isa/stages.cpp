@@ -1,5 +1,6 @@
 // The library's own functors, compiled for one instruction set. This is the whole list.
 #include "attn/kernels/cpu/compile.hpp"
+#include "attn/mask/around.hpp"
 #include "attn/mask/block_sparse.hpp"
 #include "attn/mask/causal.hpp"
 #include "attn/mask/dense.hpp"
@@ -45,6 +46,7 @@ template struct ScoreKernels<score::Prior, kTarget>;
 template struct ScoreKernels<score::Program, kTarget>;
 
 template struct MaskKernels<mask::None, kTarget>;
+template struct MaskKernels<mask::Around<float>, kTarget>;
 template struct MaskKernels<mask::Causal, kTarget>;
 template struct MaskKernels<mask::SlidingWindow, kTarget>;
 template struct MaskKernels<mask::Prefix, kTarget>;
