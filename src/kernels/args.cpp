@@ -175,7 +175,8 @@ std::int64_t longest_keys(const View<const T, 4>& q, const View<const T, 4>& k,
     for (std::int64_t b = 0; b < packing.count; ++b)
       longest = std::max(longest, packing.k[b + 1] - packing.k[b]);
   } else if (paging.table != nullptr) {
-    for (std::int64_t b = 0; b < q.shape[0]; ++b) longest = std::max(longest, paging.lengths[b]);
+    for (std::int64_t b = 0; b < q.shape[0]; ++b)
+      longest = std::max(longest, paging.lengths[b]);
   } else {
     longest = k.shape[2];
   }

@@ -56,7 +56,10 @@ ATTN_FN void multiply_block(int depth, Left a, Right b, float* c, std::int64_t c
     for (int v = 0; v < kV; ++v) column[v] = Lane::load(right + v * kLanes);
 #pragma GCC unroll 16
     for (int r = 0; r < kR; ++r) {
-      const Lane x = Lane(left[r * a.row]);
+      Lane x(left[r * a.row]);
+      // Kept in a register: g++ 12 would fold the broadcast into each of the kV products and
+      // load it kV times, more than two load ports can do beside two products a cycle.
+      if constexpr (kLanes == 16 && kV > 1) asm("" : "+v"(x.raw.raw));
 #pragma GCC unroll 4
       for (int v = 0; v < kV; ++v) {
         if constexpr (kInner == Inner::product) {
