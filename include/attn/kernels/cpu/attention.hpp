@@ -19,7 +19,7 @@ struct Context {
 };
 
 /// out = pool(normalise(mask(score(q, k))), v) for T = float, BFloat16 or Float16, computed in
-/// fp32. No score matrix is kept; scratch lives in the threads' arenas.
+/// fp32. No score matrix is kept; scratch lives in the caller's arena.
 template <class T>
 void forward(const ForwardArgs<T>& args, const Recipe& recipe, const Context& context = {});
 
