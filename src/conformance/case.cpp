@@ -91,7 +91,10 @@ double number_of(const json& value, const std::string& where) {
 }
 
 Case read_case(const std::filesystem::path& path) {
-  const files::Safetensors file = files::read_safetensors(path);
+  return read_case(files::read_safetensors(path));
+}
+
+Case read_case(const files::Safetensors& file) {
   const auto found = file.metadata().find("case");
   if (found == file.metadata().end())
     fail<FileError>("the file has no \"case\" in its metadata");

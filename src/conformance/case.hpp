@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "attn/files/safetensors.hpp"
 #include "conformance/array.hpp"
 
 namespace attn::conformance {
@@ -34,6 +35,7 @@ struct Case {
 
 /// Reads a file; every damage is a FileError.
 Case read_case(const std::filesystem::path& path);
+Case read_case(const files::Safetensors& file);
 
 /// Python writes NaN and infinities as bare words, which JSON does not have: here they become
 /// text, which number_of() reads.

@@ -16,10 +16,12 @@
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/files/printable.hpp"
+#include "attn/files/safetensors.hpp"
 #include "attn/kernels/target.hpp"
 #include "conformance/array.hpp"
 #include "conformance/case.hpp"
 #include "conformance/compare.hpp"
+#include "conformance/mechanism.hpp"
 #include "conformance/operators.hpp"
 #include "conformance/softmax_precision.hpp"
 
@@ -113,14 +115,24 @@ Outcome run_case(const fs::path& path, const Options& options) {
   Outcome outcome{files::printable(path.stem().string()), false, {}};
   std::string where;
   double worst = -1.0;
+  const auto look = [&](const std::optional<Difference>& difference) {
+    if (!difference || difference->excess <= worst) return;
+    worst = difference->excess;
+    outcome.message = where + difference->text;
+  };
   try {
-    const Case what = read_case(path);
-    for (const Path& by : paths_of(options)) {
-      where = by.name() + ": ";
-      const std::optional<Difference> difference = check(what, by);
-      if (!difference || difference->excess <= worst) continue;
-      worst = difference->excess;
-      outcome.message = where + difference->text;
+    const files::Safetensors file = files::read_safetensors(path);
+    if (is_mechanism(file)) {
+      for (const DType dtype : {DType::f32, DType::f64}) {
+        where = std::string(name_of(dtype)) + ": ";
+        look(check_mechanism(file, dtype));
+      }
+    } else {
+      const Case what = read_case(file);
+      for (const Path& by : paths_of(options)) {
+        where = by.name() + ": ";
+        look(check(what, by));
+      }
     }
   } catch (const std::exception& error) {
     outcome.message = where + files::printable(error.what(), 500);

@@ -6,9 +6,17 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
+
+namespace CLI {
+class App;
+}
+namespace attn::nn {
+struct Mechanism;
+}
 
 namespace attn::tools {
 
@@ -28,6 +36,15 @@ struct Streams {
 /// Runs `attn arguments...`. Never throws; messages go to streams.err.
 int run(const std::vector<std::string>& arguments, const Streams& streams = {});
 
+/// What the arguments ask for, set while they are parsed.
+using Action = std::function<int(const Streams&)>;
+
+// Each adds its subcommand and its options to the program, and sets `action` when it is asked
+// for.
+void add_mechanisms(CLI::App& app, Action& action);
+void add_gradcheck(CLI::App& app, Action& action);
+void add_regress(CLI::App& app, Action& action);
+
 struct ConformanceOptions {
   std::vector<std::string> folders;
   bool every_target = false;
@@ -44,6 +61,9 @@ int info(InfoFormat format, const Streams& streams);
 int bench(const std::vector<std::string>& arguments, const Streams& streams);
 /// attn-bench in the folder of the program, or in ../bench beside it.
 std::optional<std::filesystem::path> find_bench(const std::filesystem::path& program_folder);
+
+/// The mechanism of that name; an error suggests the nearest.
+const nn::Mechanism& mechanism_named(const std::string& name);
 
 /// The name that is nearest to `word` in edits, if one is near.
 std::optional<std::string> nearest(const std::string& word,

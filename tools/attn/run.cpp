@@ -17,9 +17,8 @@ namespace {
 
 constexpr const char* kAbout =
     "attn is attention for C++: fused forward and backward kernels for every attention from\n"
-    "Nadaraya-Watson regression to the Transformer, as a small library. This program shows "
-    "that\n"
-    "they are right and fast on your machine.\n";
+    "Nadaraya-Watson regression to the Transformer, as a small library that trains. This\n"
+    "program teaches the mechanisms, uses them, and shows that they are right and fast here.\n";
 
 constexpr const char* kFooter = R"(
 Attention is four small steps, and each is a folder of the library:
@@ -28,6 +27,10 @@ Attention is four small steps, and each is a folder of the library:
     s = f(q, k)   which pairs exist   scores become weights   weights times values
 
 Examples:
+    attn mechanisms                           every attention of the literature, one line each
+    attn mechanisms bahdanau_decoder          one of them: formula, paper, parts, code
+    attn regress co2                          kernel regression on real data, with its weights
+    attn gradcheck score_additive             gradients against finite differences
     attn info                                 what the kernels see of this machine
     attn conformance tests/data/onnx          ONNX's own cases, on the kernels and the reference
     attn conformance --all-targets a b        two folders, on every instruction set there is
@@ -37,13 +40,15 @@ Examples:
 Exit status: 0 when all is well, 1 when something failed, 2 for a wrong command.)";
 
 constexpr const char* kConformanceFooter = R"(
-A case is a .safetensors file with inputs, the operators to run and the outputs they must have.
-Each runs on the CPU kernels and on the plain loops that define them, and every output is
-compared: within 1e-3 of the value for f32 and f64, two units in the last place for f16 and bf16.
-A case that is not understood has failed. The last line is `N passed, M failed`.)";
+A case is a .safetensors file: inputs, what to run, and the outputs (and gradients) it must have.
+A case of ONNX operators runs on the CPU kernels and on the plain loops that define them, and
+every output is compared: within 1e-3 of the value for f32 and f64, two units in the last place
+for f16 and bf16. A case of a mechanism runs in f32 (within 5e-5 of 1 + |value|) and in f64
+(1e-6), gradients too. A case that is not understood has failed. The last line is `N passed, M failed`.)";
 
 const std::vector<std::string>& command_names() {
-  static const std::vector<std::string> kNames{"conformance", "info", "bench"};
+  static const std::vector<std::string> kNames{"mechanisms",  "gradcheck", "regress",
+                                               "conformance", "info",      "bench"};
   return kNames;
 }
 
@@ -60,6 +65,11 @@ int parsed(const std::vector<std::string>& arguments, const Streams& streams) {
   app.footer(kFooter);
   app.set_version_flag("--version", "attn " ATTN_VERSION);
   app.require_subcommand(0, 1);
+
+  Action action;
+  add_mechanisms(app, action);
+  add_gradcheck(app, action);
+  add_regress(app, action);
 
   ConformanceOptions cases;
   CLI::App* conform = app.add_subcommand(
@@ -92,6 +102,7 @@ int parsed(const std::vector<std::string>& arguments, const Streams& streams) {
     if (!err.str().empty()) fmt::print(streams.err, "attn: {}", err.str());
     return code == 0 ? success : usage;
   }
+  if (action) return action(streams);
   if (*conform) return conformance(cases, streams);
   if (*about) return info(json ? InfoFormat::json : InfoFormat::text, streams);
   fmt::print(streams.out, "{}", app.help());

@@ -18,6 +18,7 @@ namespace attn {
 template <std::floating_point T> ATTN_FN T exp(T x) { return std::exp(x); }
 template <std::floating_point T> ATTN_FN T log(T x) { return std::log(x); }
 template <std::floating_point T> ATTN_FN T tanh(T x) { return std::tanh(x); }
+template <std::floating_point T> ATTN_FN T erf(T x) { return std::erf(x); }
 template <std::floating_point T> ATTN_FN T sqrt(T x) { return std::sqrt(x); }
 template <std::floating_point T> ATTN_FN T abs(T x) { return std::fabs(x); }
 template <std::floating_point T> ATTN_FN T floor(T x) { return std::floor(x); }

@@ -1,0 +1,43 @@
+/// Matrix products: a thin door to oneDNN. Products are cut into blocks by shape alone, each
+/// computed by one thread, so the number of threads changes no bit.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstdint>
+
+namespace attn::gemm {
+
+/// Whether a matrix is read as it lies or turned.
+enum class Turn { no, yes };
+
+/// C = A B + beta C for each of `batch` products; row-major. A is [m, k] (turned: stored
+/// [k, m]), B [k, n] (turned: [n, k]), C [m, n]. Leading strides and batch strides count
+/// elements; a batch stride of 0 shares a matrix.
+template <class T>
+struct Args {
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  std::int64_t k = 0;
+  const T* a = nullptr;
+  std::int64_t lda = 0;
+  Turn turn_a = Turn::no;
+  const T* b = nullptr;
+  std::int64_t ldb = 0;
+  Turn turn_b = Turn::no;
+  T* c = nullptr;
+  std::int64_t ldc = 0;
+  T beta = T(0);
+  std::int64_t batch = 1;
+  std::int64_t a_stride = 0;
+  std::int64_t b_stride = 0;
+  std::int64_t c_stride = 0;
+};
+
+/// T = float: oneDNN. T = double: plain blocked loops, for checks. `threads` 0: the default of
+/// the pool.
+template <class T>
+void product(const Args<T>& args, int threads = 0);
+
+}  // namespace attn::gemm

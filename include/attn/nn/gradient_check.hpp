@@ -1,0 +1,33 @@
+/// Checking a mechanism's gradients: the tape against finite differences, both in double.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "attn/nn/registry.hpp"
+
+namespace attn::nn {
+
+struct GradientCheckOptions {
+  std::uint64_t seed = 1;
+  double step = 1e-5;       ///< of the central differences
+  double tolerance = 1e-6;  ///< relative to 1 + |expected|
+};
+
+/// One input or parameter.
+struct GradientCheck {
+  std::string name;  ///< "in.queries", "param.W_q.weight"
+  std::int64_t numbers = 0;
+  double worst = 0.0;  ///< |tape - difference| / (1 + |difference|), the largest
+  bool passed = false;
+};
+
+/// Runs the mechanism's example with random gradients arriving at its differentiable outputs.
+std::vector<GradientCheck> check_gradients(const Mechanism& mechanism,
+                                           const GradientCheckOptions& options = {});
+
+}  // namespace attn::nn

@@ -1,0 +1,74 @@
+/// Multi-head attention with the parameters, masks and corners of torch.nn.MultiheadAttention
+/// (batch first), to load its checkpoints. Vaswani et al., 2017, arXiv:1706.03762.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstdint>
+#include <vector>
+
+#include "attn/nn/linear.hpp"
+#include "attn/nn/module.hpp"
+#include "attn/tensor/attend.hpp"
+#include "attn/tensor/tensor.hpp"
+
+namespace attn::nn {
+
+/// Masks as torch gives them: True means ignore. Each may be left out.
+struct TorchMasks {
+  Tensor key_padding_mask;  ///< boolean [batch, keys]
+  /// Boolean, or real and added to the scores: [queries, keys], or [batch * heads, queries,
+  /// keys] with index b * heads + head. An entry of -inf masks its pair.
+  Tensor attn_mask;
+  /// In this library's polarity, and faster where a formula tells the mask, as spec::causal().
+  Keep keep;
+};
+
+/// Keys and values that are put behind those given, and are never masked.
+enum class AppendedKeys { none, learnt, zero, learnt_and_zero };
+
+struct TorchMultiheadAttentionOptions {
+  std::int64_t embed_dim;
+  std::int64_t heads;     ///< divides embed_dim
+  std::int64_t kdim = 0;  ///< features of the keys; 0: embed_dim
+  std::int64_t vdim = 0;  ///< features of the values; 0: embed_dim
+  Bias bias = Bias::learnt;
+  AppendedKeys appended = AppendedKeys::none;
+  double dropout = 0.0;  ///< of the weights, while training
+};
+
+/// Parameters: in_proj_weight [3 embed_dim, embed_dim], rows in the order q, k, v; or, where
+/// kdim or vdim differ, q_proj_weight, k_proj_weight [embed_dim, kdim] and v_proj_weight
+/// [embed_dim, vdim]; in_proj_bias [3 embed_dim]; out_proj; bias_k, bias_v [1, 1, embed_dim].
+class TorchMultiheadAttention : public Module {
+ public:
+  explicit TorchMultiheadAttention(const TorchMultiheadAttentionOptions& options);
+
+  /// query [batch, queries, embed_dim], key [batch, keys, kdim], value [batch, keys, vdim];
+  /// output [batch, queries, embed_dim], weights [batch, heads, queries, keys + appended]. A
+  /// query that ignores everything has weights 0 and output out_proj.bias, where torch has NaN.
+  Attended forward(const Tensor& query, const Tensor& key, const Tensor& value,
+                   const TorchMasks& masks = {}, const Want& want = Want::output) const;
+
+ private:
+  struct Projected {
+    Tensor q;  ///< [batch, heads, positions, channels], and so are the others
+    Tensor k;
+    Tensor v;
+  };
+  Projected project(const Tensor& query, const Tensor& key, const Tensor& value) const;
+  Tensor projected(const Tensor& x, std::int64_t first, std::int64_t parts) const;
+  Tensor with_appended(const Tensor& x, const Tensor& learnt) const;
+  std::int64_t appended() const;
+
+  TorchMultiheadAttentionOptions options_;
+  Tensor in_proj_weight_;
+  std::vector<Tensor> separate_weights_;  ///< q, k, v where they differ
+  Tensor in_proj_bias_;
+  Linear out_proj_;
+  Tensor bias_k_;
+  Tensor bias_v_;
+};
+
+}  // namespace attn::nn

@@ -1,0 +1,17 @@
+/// Max pooling: the largest valid number of each feature.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include "attn/tensor/ops/reduce.hpp"
+#include "attn/tensor/tensor.hpp"
+
+namespace attn::nn {
+
+/// out_d = max_{t < len} v_td: values [batch, items, dim] -> values [batch, dim] and indices
+/// i64 [batch, dim], the first of equals, where the gradient goes. valid_lens i64 [batch], or
+/// none; a length of 0 gives value 0, index -1 and gradient 0.
+Maximum max_pooling(const Tensor& values, const Tensor& valid_lens = {});
+
+}  // namespace attn::nn

@@ -1,0 +1,100 @@
+/// The registry: every mechanism with what a learner asks (formula, paper, parts, options, a
+/// snippet) and one way to run it on named tensors, which conformance and gradient checks use.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "attn/core/dtype.hpp"
+#include "attn/nn/module.hpp"
+#include "attn/tensor/random.hpp"
+#include "attn/tensor/tensor.hpp"
+
+namespace attn::nn {
+
+/// Options by name, as a case file or a user gives them.
+class Options {
+ public:
+  using Value = std::variant<bool, double, std::string, std::vector<std::int64_t>>;
+
+  Options() = default;
+  Options(std::initializer_list<std::pair<const std::string, Value>> values)
+      : values_(values) {}
+
+  void set(const std::string& name, Value value) { values_[name] = std::move(value); }
+  bool has(const std::string& name) const { return values_.contains(name); }
+  const std::map<std::string, Value>& values() const { return values_; }
+
+  // The value, or what is used without it. Another type is an InvalidArgument.
+  bool flag(const std::string& name, bool otherwise) const;
+  double number(const std::string& name, double otherwise) const;
+  std::int64_t whole(const std::string& name, std::int64_t otherwise) const;
+  std::string word(const std::string& name, const std::string& otherwise) const;
+  std::vector<std::int64_t> list(const std::string& name) const;
+
+ private:
+  std::map<std::string, Value> values_;
+};
+
+/// What a mechanism is given: named inputs and parameters, and options.
+struct Given {
+  std::map<std::string, Tensor> inputs;
+  std::map<std::string, Tensor> parameters;
+  Options options;
+
+  /// Not defined when it was not given.
+  Tensor in(const std::string& name) const;
+  /// Throws InvalidArgument when it was not given.
+  Tensor need(const std::string& name) const;
+  Tensor parameter(const std::string& name) const;
+  bool has_parameter(const std::string& name) const { return parameters.contains(name); }
+  /// Of the real inputs and parameters.
+  DType dtype() const;
+};
+
+/// What it gives back: named outputs, and the parameters that were used, for their gradients.
+struct Made {
+  std::vector<NamedTensor> outputs;
+  std::vector<NamedTensor> parameters;
+};
+
+struct Mechanism {
+  std::string name;     ///< "bahdanau_decoder"
+  std::string family;   ///< the folder under include/attn/nn
+  std::string title;    ///< one line
+  std::string formula;  ///< plain text
+  std::string paper;    ///< authors, year, arXiv id
+  std::string made_of;  ///< which score, mask, normaliser and pool; or why it is outside
+  std::string options;  ///< "name: meaning" a line; empty without any
+  std::string snippet;  ///< C++ that compiles inside a function after `using namespace attn`
+  std::string header;   ///< "attn/nn/seq2seq/bahdanau_decoder.hpp"
+
+  std::function<Made(const Given&)> run;
+  /// A small case with random numbers, lengths and an empty row, for gradient checks. Every
+  /// real input and parameter is differentiated except those named in `constants`.
+  std::function<Given(Random&)> example;
+  std::vector<std::string> constants{};
+};
+
+/// All that are known, sorted by name.
+std::vector<const Mechanism*> mechanisms();
+/// Null when there is none of that name.
+const Mechanism* find_mechanism(std::string_view name);
+/// Adds one; a user's own appears beside the library's. Throws if the name is taken.
+void register_mechanism(Mechanism mechanism);
+
+/// Gives a module the parameters of a case: every name must be in both, with the same shape,
+/// or an InvalidArgument lists what is not. Converts the module to the case's element type.
+void give_parameters(const Module& module, const Given& given);
+
+}  // namespace attn::nn

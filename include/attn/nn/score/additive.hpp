@@ -1,0 +1,47 @@
+/// Additive score: score(q, k) = w_v . tanh(W_q q + W_k k), a small network that compares
+/// vectors of different sizes. Bahdanau, Cho and Bengio, 2015, arXiv:1409.0473.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstdint>
+
+#include "attn/nn/linear.hpp"
+#include "attn/nn/module.hpp"
+#include "attn/tensor/attend.hpp"
+#include "attn/tensor/tensor.hpp"
+
+namespace attn::nn {
+
+struct AdditiveScoreOptions {
+  std::int64_t query_dim;
+  std::int64_t key_dim;
+  std::int64_t hidden_dim;
+};
+
+/// w = softmax(w_v . tanh(W_q q + W_k k)), context = w v. The keys are projected once, and the
+/// [queries, keys, hidden_dim] numbers under tanh are never stored.
+class AdditiveScore : public Module {
+ public:
+  explicit AdditiveScore(const AdditiveScoreOptions& options);
+
+  /// q [batch, queries, query_dim], k [batch, keys, key_dim], v [batch, keys, value_dim].
+  Attended forward(const Tensor& q, const Tensor& k, const Tensor& v, const Keep& keep = {},
+                   const Want& want = Want::output) const;
+
+  /// W_k k, for those who look at the same keys again and again.
+  Tensor project_keys(const Tensor& k) const { return w_k_(k); }
+
+ protected:
+  /// The same with another normaliser.
+  Attended pool(const Tensor& q, const Tensor& k, const Tensor& v, const Keep& keep,
+                const spec::Normaliser& normaliser, const Want& want) const;
+
+ private:
+  Linear w_q_;  ///< "W_q" [hidden_dim, query_dim], no bias
+  Linear w_k_;  ///< "W_k" [hidden_dim, key_dim], no bias
+  Linear w_v_;  ///< "w_v" [1, hidden_dim], no bias
+};
+
+}  // namespace attn::nn

@@ -1,0 +1,17 @@
+/// Matrix products.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include "attn/tensor/tensor.hpp"
+
+namespace attn {
+
+/// [..., m, k] times [..., k, n]; leading axes broadcast. Both have two axes or more.
+Tensor matmul(const Tensor& a, const Tensor& b);
+
+/// y = x W^T + b on the last axis: x [..., in], weight [out, in], bias [out] or none.
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
+
+}  // namespace attn

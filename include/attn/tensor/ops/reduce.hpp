@@ -1,0 +1,33 @@
+/// Reductions: many numbers become one. Sums run in index order on blocks cut by shape, so the
+/// number of threads changes nothing.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstdint>
+#include <initializer_list>
+
+#include "attn/tensor/tensor.hpp"
+
+namespace attn {
+
+/// Whether a reduced axis stays, with extent 1.
+enum class Axis { drop, keep };
+
+Tensor sum(const Tensor& x);  ///< of everything; no axes are left
+Tensor mean(const Tensor& x);
+Tensor sum(const Tensor& x, int axis, Axis axes = Axis::drop);
+Tensor mean(const Tensor& x, int axis, Axis axes = Axis::drop);
+/// Sums x over what `shape` does not have: the gradient of broadcasting.
+Tensor sum_to(const Tensor& x, const Shape& shape);
+
+/// The largest along an axis and its first place, i64. The gradient goes to that place.
+struct Maximum {
+  Tensor values;
+  Tensor indices;
+};
+Maximum max(const Tensor& x, int axis, Axis axes = Axis::drop);
+Tensor argmax(const Tensor& x, int axis);
+
+}  // namespace attn

@@ -1,0 +1,181 @@
+#include "conformance/mechanism.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "attn/conformance/tolerance.hpp"
+#include "attn/core/dtype.hpp"
+#include "attn/core/error.hpp"
+#include "attn/files/json.hpp"
+#include "attn/files/printable.hpp"
+#include "attn/files/safetensors.hpp"
+#include "attn/nn/registry.hpp"
+#include "attn/tensor/tape.hpp"
+#include "attn/tensor/tensor.hpp"
+#include "conformance/array.hpp"
+#include "conformance/case.hpp"
+#include "conformance/compare.hpp"
+
+namespace attn::conformance {
+namespace {
+
+using nlohmann::json;
+
+/// Relative to 1 + |expected|: MECHANISMS' own limits.
+Tolerance tolerance_in(DType dtype) {
+  const double most = dtype == DType::f64 ? 1e-6 : 5e-5;
+  return {most, most};
+}
+
+nn::Options::Value option_of(const json& value, const std::string& where) {
+  if (value.is_boolean()) return value.get<bool>();
+  if (value.is_number()) return files::to_double(value, where);
+  if (value.is_string()) return value.get<std::string>();
+  if (!value.is_array())
+    fail<FileError>(where, ": expected true, false, a number, a word or a list");
+  std::vector<std::int64_t> list;
+  for (const json& entry : value) list.push_back(files::to_int(entry, where));
+  return list;
+}
+
+/// A tensor of the file; real numbers in `dtype`.
+Tensor tensor_of(const files::ArrayView& array, DType dtype) {
+  const Tensor tensor = Tensor::empty(attn::Shape(std::span(array.shape)), array.dtype);
+  if (!array.bytes.empty())
+    std::memcpy(tensor.mutable_raw(), array.bytes.data(), array.bytes.size());
+  return is_float(array.dtype) ? tensor.to(dtype) : tensor;
+}
+
+Array array_of(const Tensor& tensor) {
+  const Tensor packed = tensor.detach().contiguous();
+  Array array = make_array(packed.dtype(), Shape(packed.shape().begin(), packed.shape().end()));
+  if (!array.bytes.empty()) std::memcpy(array.bytes.data(), packed.raw(), array.bytes.size());
+  return array;
+}
+
+/// The part of a name behind a prefix.
+std::optional<std::string> behind(std::string_view name, std::string_view prefix) {
+  if (!name.starts_with(prefix)) return std::nullopt;
+  return std::string(name.substr(prefix.size()));
+}
+
+nn::Given given_of(const files::Safetensors& file, const json& what, DType dtype) {
+  nn::Given given;
+  for (const files::ArrayView& array : file.tensors()) {
+    if (const auto name = behind(array.name, "in.")) {
+      Tensor tensor = tensor_of(array, dtype);
+      if (file.find("grad.in." + *name) != nullptr) tensor.set_requires_grad();
+      given.inputs[*name] = tensor;
+    } else if (const auto parameter = behind(array.name, "param.")) {
+      given.parameters[*parameter] = tensor_of(array, dtype);
+    }
+  }
+  const json& options = files::member(what, "options", "case");
+  if (!options.is_object()) fail<FileError>("case: options: expected an object");
+  for (const auto& [name, value] : options.items())
+    given.options.set(name, option_of(value, "case: option " + files::printable(name)));
+  return given;
+}
+
+Tensor find(const std::vector<nn::NamedTensor>& tensors, const std::string& name) {
+  for (const auto& [own, tensor] : tensors)
+    if (own == name) return tensor;
+  return {};
+}
+
+/// Keeps the worst of what was compared.
+class Comparison {
+ public:
+  Comparison(const files::Safetensors& file, DType dtype) : file_(file), dtype_(dtype) {}
+
+  /// `got` against the array of that name in the file.
+  void compare_with(const std::string& name, const Tensor& got) {
+    const Tensor want = tensor_of(file_.at(name), dtype_);
+    auto difference = compare(name, array_of(got), array_of(want), tolerance_in(dtype_));
+    if (difference && (!worst_ || difference->excess > worst_->excess))
+      worst_ = std::move(difference);
+  }
+  /// A gradient; none that arrived is one of zeros.
+  void compare_gradient(const std::string& name, const Tensor& of) {
+    if (!of.defined()) fail<FileError>("nothing has the gradient ", files::in_quotes(name));
+    compare_with(name, of.grad().defined() ? of.grad() : Tensor::zeros(of.shape(), of.dtype()));
+  }
+  std::optional<Difference> worst() const { return worst_; }
+
+ private:
+  const files::Safetensors& file_;
+  DType dtype_;
+  std::optional<Difference> worst_;
+};
+
+/// Sends the seeds of the file back from the outputs.
+void run_backward(const files::Safetensors& file, const nn::Made& made, DType dtype) {
+  std::vector<Tensor> outputs;
+  std::vector<Tensor> seeds;
+  for (const files::ArrayView& array : file.tensors()) {
+    const auto name = behind(array.name, "seed.");
+    if (!name) continue;
+    const Tensor output = find(made.outputs, *name);
+    if (!output.defined())
+      fail<FileError>("the mechanism gives no output ", files::in_quotes(*name));
+    if (!output.requires_grad()) continue;
+    outputs.push_back(output);
+    seeds.push_back(tensor_of(array, dtype));
+  }
+  if (!outputs.empty()) backward(outputs, seeds);
+}
+
+json text_of(const files::Safetensors& file) {
+  const auto found = file.metadata().find("case");
+  if (found == file.metadata().end())
+    fail<FileError>("the file has no \"case\" in its metadata");
+  return files::parse_json(quote_non_finite(found->second), "case");
+}
+
+}  // namespace
+
+bool is_mechanism(const files::Safetensors& file) {
+  const json what = text_of(file);
+  return what.is_object() && what.contains("mechanism");
+}
+
+std::optional<Difference> check_mechanism(const files::Safetensors& file, DType dtype) {
+  const json what = text_of(file);
+  const std::string name = files::to_text(files::member(what, "mechanism", "case"), "case");
+  const nn::Mechanism* mechanism = nn::find_mechanism(name);
+  if (mechanism == nullptr)
+    fail<FileError>("the mechanism ", files::in_quotes(name), " is not known");
+  const nn::Given given = given_of(file, what, dtype);
+  const nn::Made made = mechanism->run(given);
+
+  Comparison comparison(file, dtype);
+  run_backward(file, made, dtype);
+  bool compared = false;
+  for (const files::ArrayView& array : file.tensors()) {
+    if (const auto output = behind(array.name, "out.")) {
+      const Tensor got = find(made.outputs, *output);
+      if (!got.defined())
+        fail<FileError>("the mechanism gives no output ", files::in_quotes(*output));
+      comparison.compare_with(array.name, got);
+      compared = true;
+    } else if (const auto input = behind(array.name, "grad.in.")) {
+      comparison.compare_gradient(array.name, given.in(*input));
+    } else if (const auto parameter = behind(array.name, "grad.param.")) {
+      comparison.compare_gradient(array.name, find(made.parameters, *parameter));
+    }
+  }
+  if (!compared) fail<FileError>("the file has no outputs, so there is nothing to check");
+  return comparison.worst();
+}
+
+}  // namespace attn::conformance

@@ -1,0 +1,120 @@
+#include "attn/gemm/gemm.hpp"
+
+#include <oneapi/dnnl/dnnl.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+#include "attn/core/error.hpp"
+#include "attn/core/thread_pool.hpp"
+#include "gemm/one_thread.hpp"
+
+namespace attn::gemm {
+namespace {
+
+/// Rows and columns of C that one task computes: large enough that packing its operands is
+/// cheap, small enough that a layer's products feed several threads.
+constexpr std::int64_t kTaskRows = 256;
+constexpr std::int64_t kTaskColumns = 1024;
+
+struct Block {
+  std::int64_t product = 0;
+  std::int64_t row = 0;
+  std::int64_t rows = 0;
+  std::int64_t column = 0;
+  std::int64_t columns = 0;
+};
+
+template <class T>
+const T* first_of(const T* data, std::int64_t lead, Turn turn, std::int64_t row,
+                  std::int64_t column) {
+  return turn == Turn::no ? data + row * lead + column : data + column * lead + row;
+}
+
+bool multiply(const Args<float>& args, const Block& block) {
+  const float* a =
+      first_of(args.a + block.product * args.a_stride, args.lda, args.turn_a, block.row, 0);
+  const float* b =
+      first_of(args.b + block.product * args.b_stride, args.ldb, args.turn_b, 0, block.column);
+  float* c = args.c + block.product * args.c_stride + block.row * args.ldc + block.column;
+  const OneThread alone;
+  const dnnl_status_t status = dnnl_sgemm(
+      args.turn_a == Turn::yes ? 'T' : 'N', args.turn_b == Turn::yes ? 'T' : 'N', block.rows,
+      block.columns, args.k, 1.0f, a, args.lda, b, args.ldb, args.beta, c, args.ldc);
+  return status == dnnl_success;
+}
+
+/// Plain loops in blocks of k, for checks.
+bool multiply(const Args<double>& args, const Block& block) {
+  const double* a = args.a + block.product * args.a_stride;
+  const double* b = args.b + block.product * args.b_stride;
+  double* c = args.c + block.product * args.c_stride;
+  for (std::int64_t i = block.row; i < block.row + block.rows; ++i) {
+    double* row = c + i * args.ldc;
+    for (std::int64_t j = block.column; j < block.column + block.columns; ++j) {
+      double total = 0.0;
+      for (std::int64_t p = 0; p < args.k; ++p)
+        total += *first_of(a, args.lda, args.turn_a, i, p) *
+                 *first_of(b, args.ldb, args.turn_b, p, j);
+      row[j] = args.beta == 0.0 ? total : args.beta * row[j] + total;
+    }
+  }
+  return true;
+}
+
+template <class T>
+void scale_alone(const Args<T>& args) {
+  for (std::int64_t product = 0; product < args.batch; ++product) {
+    for (std::int64_t i = 0; i < args.m; ++i) {
+      T* row = args.c + product * args.c_stride + i * args.ldc;
+      for (std::int64_t j = 0; j < args.n; ++j)
+        row[j] = args.beta == T(0) ? T(0) : args.beta * row[j];
+    }
+  }
+}
+
+template <class T>
+void validate(const Args<T>& args) {
+  if (args.m < 0 || args.n < 0 || args.k < 0 || args.batch < 0)
+    fail("attn::gemm::product: m ", args.m, ", n ", args.n, ", k ", args.k, ", batch ",
+         args.batch, "; none may be negative");
+  const std::int64_t a_row = args.turn_a == Turn::yes ? args.m : args.k;
+  const std::int64_t b_row = args.turn_b == Turn::yes ? args.k : args.n;
+  if (args.lda < std::max<std::int64_t>(1, a_row) ||
+      args.ldb < std::max<std::int64_t>(1, b_row) ||
+      args.ldc < std::max<std::int64_t>(1, args.n))
+    fail("attn::gemm::product: leading strides ", args.lda, ", ", args.ldb, ", ", args.ldc,
+         " for rows of ", a_row, ", ", b_row, ", ", args.n, "; a row must fit");
+}
+
+}  // namespace
+
+template <class T>
+void product(const Args<T>& args, int threads) {
+  validate(args);
+  if (args.m == 0 || args.n == 0 || args.batch == 0) return;
+  if (args.k == 0) return scale_alone(args);
+  const std::int64_t row_blocks = (args.m + kTaskRows - 1) / kTaskRows;
+  const std::int64_t column_blocks = (args.n + kTaskColumns - 1) / kTaskColumns;
+  const std::int64_t each = row_blocks * column_blocks;
+  std::atomic<bool> done{true};
+  ThreadPool::shared().parallel_for(
+      static_cast<int>(args.batch * each),
+      threads > 0 ? threads : ThreadPool::default_threads(), [&](int task) {
+        const std::int64_t row = task % each / column_blocks * kTaskRows;
+        const std::int64_t column = task % column_blocks * kTaskColumns;
+        const Block block{task / each, row, std::min(kTaskRows, args.m - row), column,
+                          std::min(kTaskColumns, args.n - column)};
+        if (!multiply(args, block)) done = false;
+      });
+  // The arguments were checked; what is left is memory.
+  if (!done)
+    fail<Error>("attn::gemm::product: oneDNN could not compute ", args.m, " x ", args.n, " x ",
+                args.k, "; is there memory left?");
+}
+
+template void product(const Args<float>&, int);
+template void product(const Args<double>&, int);
+
+}  // namespace attn::gemm

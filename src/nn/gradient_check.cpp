@@ -1,0 +1,121 @@
+#include "attn/nn/gradient_check.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "attn/core/dtype.hpp"
+#include "attn/core/error.hpp"
+#include "attn/nn/registry.hpp"
+#include "attn/tensor/random.hpp"
+#include "attn/tensor/tape.hpp"
+#include "attn/tensor/tensor.hpp"
+
+namespace attn::nn {
+namespace {
+
+/// An example with its leaves, and the gradients that arrive at its outputs.
+struct Setup {
+  const Mechanism& mechanism;
+  Given given;
+  std::map<std::string, Tensor> seeds;  ///< of the differentiable outputs
+
+  bool differentiates(const std::string& name, const Tensor& tensor) const {
+    const auto& fixed = mechanism.constants;
+    return tensor.dtype() == DType::f64 &&
+           std::find(fixed.begin(), fixed.end(), name) == fixed.end();
+  }
+};
+
+/// sum(outputs * seeds), without a tape.
+double loss(const Setup& setup) {
+  const NoGrad off_the_tape;
+  double total = 0.0;
+  for (const auto& [name, output] : setup.mechanism.run(setup.given).outputs) {
+    const auto seed = setup.seeds.find(name);
+    if (seed == setup.seeds.end()) continue;
+    const std::vector<double> values = output.to_vector<double>();
+    const std::vector<double> factors = seed->second.to_vector<double>();
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (std::isfinite(values[i])) total += values[i] * factors[i];
+  }
+  return total;
+}
+
+double worst_error(const Setup& setup, const Tensor& tensor, const Tensor& grad, double step) {
+  const std::vector<double> tape =
+      grad.defined() ? grad.to_vector<double>()
+                     : std::vector<double>(static_cast<std::size_t>(tensor.numel()), 0.0);
+  double worst = 0.0;
+  auto* numbers = tensor.mutable_data<double>();
+  for (std::size_t i = 0; i < tape.size(); ++i) {
+    const double kept = numbers[i];
+    numbers[i] = kept + step;
+    const double above = loss(setup);
+    numbers[i] = kept - step;
+    const double below = loss(setup);
+    numbers[i] = kept;
+    const double want = (above - below) / (2.0 * step);
+    const double error = std::fabs(tape[i] - want) / (1.0 + std::fabs(want));
+    worst =
+        std::isnan(error) ? std::numeric_limits<double>::infinity() : std::max(worst, error);
+  }
+  return worst;
+}
+
+Tensor find(const std::vector<NamedTensor>& tensors, const std::string& name) {
+  for (const auto& [own, tensor] : tensors)
+    if (own == name) return tensor;
+  fail("attn::nn::check_gradients: no parameter '", name, "' comes back from the mechanism");
+}
+
+/// Runs with the tape and leaves the gradients at the leaves.
+Made run_tape(Setup& setup, Random& random) {
+  const Made made = setup.mechanism.run(setup.given);
+  std::vector<Tensor> outputs;
+  std::vector<Tensor> seeds;
+  for (const auto& [name, output] : made.outputs) {
+    if (!output.defined() || output.dtype() != DType::f64 || !output.requires_grad()) continue;
+    const Tensor seed = normal(output.shape(), 0.0, 1.0, random, DType::f64);
+    setup.seeds[name] = seed;
+    outputs.push_back(output);
+    seeds.push_back(seed);
+  }
+  if (outputs.empty())
+    fail("attn::nn::check_gradients: ", setup.mechanism.name,
+         " has no output that can be differentiated");
+  backward(outputs, seeds);
+  return made;
+}
+
+}  // namespace
+
+std::vector<GradientCheck> check_gradients(const Mechanism& mechanism,
+                                           const GradientCheckOptions& options) {
+  if (!mechanism.example)
+    fail("attn::nn::check_gradients: ", mechanism.name, " has no example to run");
+  Random random(options.seed);
+  Setup setup{mechanism, mechanism.example(random), {}};
+  for (auto& [name, tensor] : setup.given.inputs)
+    if (setup.differentiates(name, tensor)) tensor.set_requires_grad();
+  const Made made = run_tape(setup, random);
+
+  std::vector<GradientCheck> checks;
+  const auto check = [&](const std::string& name, const Tensor& tensor, const Tensor& grad) {
+    const double worst = worst_error(setup, tensor, grad, options.step);
+    checks.push_back({name, tensor.numel(), worst, worst <= options.tolerance});
+  };
+  for (const auto& [name, tensor] : setup.given.inputs)
+    if (tensor.requires_grad()) check("in." + name, tensor, tensor.grad());
+  for (const auto& [name, tensor] : setup.given.parameters)
+    if (setup.differentiates(name, tensor))
+      check("param." + name, tensor, find(made.parameters, name).grad());
+  return checks;
+}
+
+}  // namespace attn::nn

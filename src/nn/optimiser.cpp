@@ -1,0 +1,163 @@
+#include "attn/nn/optimiser.hpp"
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "attn/core/dtype.hpp"
+#include "attn/kernels/target.hpp"
+#include "attn/nn/module.hpp"
+#include "attn/tensor/ops/pointwise.hpp"
+#include "attn/tensor/ops/reduce.hpp"
+#include "attn/tensor/tape.hpp"
+#include "attn/tensor/tensor.hpp"
+#include "nn/cpu/optimiser_table.hpp"
+#include "tensor/op.hpp"
+
+namespace attn {
+namespace cpu {
+
+const OptimiserTable& optimiser_table() {
+#if defined(__aarch64__)
+  return neon::optimiser_kernels();
+#else
+  static const OptimiserTable& kTable =
+      best_target() == Target::avx512 ? avx512::optimiser_kernels()
+      : best_target() == Target::avx2 ? avx2::optimiser_kernels()
+                                      : sse4::optimiser_kernels();
+  return kTable;
+#endif
+}
+
+}  // namespace cpu
+
+namespace nn {
+namespace {
+
+std::vector<Tensor> zeros_like(const std::vector<NamedTensor>& parameters) {
+  std::vector<Tensor> all;
+  for (const auto& [name, tensor] : parameters)
+    all.push_back(Tensor::zeros(tensor.shape(), tensor.dtype()));
+  return all;
+}
+
+void update(std::int64_t count, const cpu::AdamStep& step, const float* grad, float* parameter,
+            float* mean, float* square) {
+  const cpu::OptimiserTable& table = cpu::optimiser_table();
+  op::in_blocks(count, op::kGrain, [&](std::int64_t begin, std::int64_t end) {
+    table.adam(end - begin, step, grad + begin, parameter + begin, mean + begin,
+               square + begin);
+  });
+}
+
+void update(std::int64_t count, const cpu::AdamStep& step, const double* grad,
+            double* parameter, double* mean, double* square) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    const double g = grad[i] + step.weight_decay * parameter[i];
+    mean[i] = step.beta1 * mean[i] + (1.0 - step.beta1) * g;
+    square[i] = step.beta2 * square[i] + (1.0 - step.beta2) * g * g;
+    const double width = std::sqrt(square[i]) * step.square_scale + step.eps;
+    parameter[i] = parameter[i] * step.keep - step.rate * mean[i] / width;
+  }
+}
+
+}  // namespace
+
+Optimiser::Optimiser(std::vector<NamedTensor> parameters)
+    : parameters_(std::move(parameters)) {}
+
+void Optimiser::zero_grad() {
+  for (auto& [name, tensor] : parameters_) tensor.zero_grad();
+}
+
+Sgd::Sgd(const Module& module, const SgdOptions& options)
+    : Optimiser(module.named_parameters()), options_(options) {
+  if (options_.momentum != 0.0) velocity_ = zeros_like(parameters_);
+}
+
+void Sgd::step(double rate) {
+  const NoGrad off_the_tape;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    Tensor& parameter = parameters_[i].tensor;
+    Tensor change = parameter.grad();
+    if (!change.defined()) continue;
+    if (options_.weight_decay != 0.0) change = change + parameter * options_.weight_decay;
+    if (options_.momentum != 0.0) {
+      change = velocity_[i] * options_.momentum + change;
+      velocity_[i].copy_from(change);
+    }
+    parameter.copy_from(parameter - change * rate);
+  }
+  ++steps_;
+}
+
+std::vector<NamedTensor> Sgd::state() {
+  std::vector<NamedTensor> all;
+  for (std::size_t i = 0; i < velocity_.size(); ++i)
+    all.push_back({parameters_[i].name + ".velocity", velocity_[i]});
+  return all;
+}
+
+Adam::Adam(const Module& module, const AdamOptions& options)
+    : Optimiser(module.named_parameters()),
+      options_(options),
+      mean_(zeros_like(parameters_)),
+      square_(zeros_like(parameters_)) {}
+
+void Adam::step(double rate) {
+  const NoGrad off_the_tape;
+  ++steps_;
+  const auto now = static_cast<double>(steps_);
+  const cpu::AdamStep step{
+      .beta1 = static_cast<float>(options_.beta1),
+      .beta2 = static_cast<float>(options_.beta2),
+      .eps = static_cast<float>(options_.eps),
+      .weight_decay = static_cast<float>(options_.weight_decay),
+      .keep = static_cast<float>(1.0 - rate * options_.decoupled_decay),
+      .rate = static_cast<float>(rate / (1.0 - std::pow(options_.beta1, now))),
+      .square_scale = static_cast<float>(1.0 / std::sqrt(1.0 - std::pow(options_.beta2, now)))};
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    const Tensor& parameter = parameters_[i].tensor;
+    const Tensor grad = parameter.grad();
+    if (!grad.defined()) continue;
+    op::dispatch_real(parameter.dtype(), "attn::nn::Adam::step", [&](auto zero) {
+      using T = decltype(zero);
+      update(parameter.numel(), step, grad.contiguous().data<T>(), parameter.mutable_data<T>(),
+             mean_[i].mutable_data<T>(), square_[i].mutable_data<T>());
+    });
+  }
+}
+
+std::vector<NamedTensor> Adam::state() {
+  std::vector<NamedTensor> all;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    all.push_back({parameters_[i].name + ".mean", mean_[i]});
+    all.push_back({parameters_[i].name + ".square", square_[i]});
+  }
+  return all;
+}
+
+Adam adam_w(const Module& module, double decay, AdamOptions options) {
+  options.decoupled_decay = decay;
+  return Adam(module, options);
+}
+
+double clip_gradients(const Module& module, double most) {
+  const NoGrad off_the_tape;
+  double total = 0.0;
+  std::vector<Tensor> parameters = module.parameters();
+  for (const Tensor& parameter : parameters)
+    if (parameter.grad().defined()) total += sum(square(parameter.grad())).item();
+  const double norm = std::sqrt(total);
+  if (norm > most) {
+    for (Tensor& parameter : parameters)
+      if (parameter.grad().defined())
+        parameter.set_grad(parameter.grad() * (most / (norm + 1e-6)));
+  }
+  return norm;
+}
+
+}  // namespace nn
+}  // namespace attn

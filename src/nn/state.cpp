@@ -1,0 +1,105 @@
+#include "attn/nn/state.hpp"
+
+#include <cstddef>
+#include <cstring>
+#include <filesystem>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attn/core/dtype.hpp"
+#include "attn/core/error.hpp"
+#include "attn/files/safetensors.hpp"
+#include "attn/nn/module.hpp"
+#include "attn/tensor/tape.hpp"
+#include "attn/tensor/tensor.hpp"
+
+namespace attn::nn {
+namespace {
+
+std::vector<NamedTensor> all_tensors(const Module& module) {
+  std::vector<NamedTensor> all = module.named_parameters();
+  for (NamedTensor& buffer : module.named_buffers()) all.push_back(std::move(buffer));
+  return all;
+}
+
+bool is_real(DType dtype) {
+  return dtype != DType::i64 && dtype != DType::boolean;
+}
+
+void write(const std::filesystem::path& path, const std::vector<NamedTensor>& tensors,
+           const files::Metadata& metadata) {
+  std::vector<files::ArrayView> arrays;
+  for (const auto& [name, tensor] : tensors) {
+    const auto bytes = static_cast<std::size_t>(tensor.numel()) * size_of(tensor.dtype());
+    arrays.push_back({name,
+                      tensor.dtype(),
+                      {tensor.shape().begin(), tensor.shape().end()},
+                      {static_cast<const std::byte*>(tensor.raw()), bytes}});
+  }
+  files::write_safetensors(path, arrays, metadata);
+}
+
+/// The array as a tensor of its own.
+Tensor tensor_of(const files::ArrayView& array) {
+  const Tensor tensor = Tensor::empty(Shape(std::span(array.shape)), array.dtype);
+  if (!array.bytes.empty())
+    std::memcpy(tensor.mutable_raw(), array.bytes.data(), array.bytes.size());
+  return tensor;
+}
+
+/// What keeps the file from being loaded; empty if nothing does.
+std::string mismatch(const std::vector<NamedTensor>& wanted, const files::Safetensors& file) {
+  std::string wrong;
+  std::set<std::string> names;
+  for (const auto& [name, tensor] : wanted) {
+    names.insert(name);
+    const files::ArrayView* array = file.find(name);
+    if (array == nullptr) {
+      wrong += "\n  missing: " + name + " " + tensor.text();
+    } else if (!(Shape(std::span(array->shape)) == tensor.shape()) ||
+               is_real(array->dtype) != is_real(tensor.dtype())) {
+      wrong += "\n  misshapen: " + name + " is " + std::string(name_of(array->dtype)) +
+               files::shape_text(array->shape) + " in the file, " + tensor.text() +
+               " in the module";
+    }
+  }
+  for (const files::ArrayView& array : file.tensors())
+    if (!names.contains(array.name)) wrong += "\n  extra: " + array.name;
+  return wrong;
+}
+
+}  // namespace
+
+void save_state(const std::filesystem::path& path, const Module& module,
+                const files::Metadata& metadata) {
+  std::vector<NamedTensor> tensors = all_tensors(module);
+  for (NamedTensor& entry : tensors) entry.tensor = entry.tensor.detach().contiguous();
+  write(path, tensors, metadata);
+}
+
+void save_state(const std::filesystem::path& path, const Module& module, DType dtype,
+                const files::Metadata& metadata) {
+  std::vector<NamedTensor> tensors = all_tensors(module);
+  for (NamedTensor& entry : tensors) {
+    entry.tensor = entry.tensor.detach().contiguous();
+    if (is_real(entry.tensor.dtype())) entry.tensor = entry.tensor.to(dtype);
+  }
+  write(path, tensors, metadata);
+}
+
+files::Metadata load_state(const std::filesystem::path& path, const Module& module) {
+  const files::Safetensors file = files::read_safetensors(path);
+  std::vector<NamedTensor> wanted = all_tensors(module);
+  const std::string wrong = mismatch(wanted, file);
+  if (!wrong.empty())
+    fail("attn::nn::load_state: ", path.string(), " does not fit the module; nothing was ",
+         "loaded:", wrong);
+  const NoGrad off_the_tape;
+  for (auto& [name, tensor] : wanted) tensor.copy_from(tensor_of(file.at(name)));
+  return file.metadata();
+}
+
+}  // namespace attn::nn

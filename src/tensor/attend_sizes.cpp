@@ -1,0 +1,112 @@
+#include "tensor/attend_sizes.hpp"
+
+#include <cstdint>
+
+#include "attn/core/dtype.hpp"
+#include "attn/core/error.hpp"
+#include "attn/tensor/tape.hpp"
+#include "tensor/op.hpp"
+
+namespace attn::op {
+namespace {
+
+constexpr const char* kWhere = "attn::attend";
+
+void check_tensor(const Tensor& x, const char* name) {
+  require_real(x, kWhere, name);
+  if (x.rank() != 3 && x.rank() != 4)
+    fail(kWhere, ": ", name, " is ", x.text(),
+         "; [batch, heads, positions, channels] and [batch, positions, channels] are accepted");
+  if (x.device() != Device::cpu)
+    fail<Unsupported>(kWhere, ": ", name, " is on ", name_of(x.device()),
+                      "; tensors on the cpu are accepted");
+}
+
+/// Both have heads or neither has, one dtype, and the same batch.
+void check_beside(const Tensor& a, const char* name, const Tensor& b, const char* other) {
+  if (a.rank() != b.rank() || a.size(0) != b.size(0))
+    fail(kWhere, ": ", name, " is ", a.text(), " and ", other, " is ", b.text(),
+         "; the same batch is accepted, and heads in both or in neither");
+}
+
+std::int64_t heads_of(const Tensor& x) {
+  return x.rank() == 4 ? x.size(1) : 1;
+}
+
+DType table_dtype(DType storage) {
+  return storage == DType::f64 ? DType::f64 : DType::f32;
+}
+
+}  // namespace
+
+AttendSizes::AttendSizes(const Tensor& q, const Tensor& k, const Tensor& v,
+                         const spec::Score& score) {
+  const bool given = score.given.defined();
+  if (given && (q.defined() || k.defined()))
+    fail(kWhere, ": scores are given; q and k must be left out, as in attend({}, {}, v, ...)");
+  // Given scores have the rank, the batch, the heads and the queries of a q.
+  const Tensor& rows = given ? score.given : q;
+  check_tensor(rows, given ? "the scores" : "q");
+  has_heads = rows.rank() == 4;
+  problem.batch = rows.size(0);
+  problem.heads = heads_of(rows);
+  problem.queries = rows.size(-2);
+  problem.keys = given ? rows.size(-1) : 0;
+  problem.kv_heads = given && v.defined() ? heads_of(v) : problem.heads;
+  storage = given && v.defined() ? v.dtype() : rows.dtype();
+  if (!given) {
+    check_tensor(k, "k");
+    require_same_kind(q, k, kWhere);
+    check_beside(q, "q", k, "k");
+    if (q.size(-1) != k.size(-1))
+      fail(kWhere, ": q is ", q.text(), " and k is ", k.text(),
+           "; the same channels are accepted");
+    problem.keys = k.size(-2);
+    problem.kv_heads = heads_of(k);
+    problem.channels = q.size(-1);
+  }
+  if (v.defined()) {
+    check_tensor(v, "v");
+    check_beside(rows, given ? "the scores" : "q", v, "v");
+    if (!given) require_same_kind(q, v, kWhere);
+    if (v.size(-2) != problem.keys || heads_of(v) != problem.kv_heads)
+      fail(kWhere, ": v is ", v.text(), " beside ", problem.keys, " keys and ",
+           problem.kv_heads, " kv heads; the same numbers are accepted");
+  }
+  if (problem.heads < 1 || problem.kv_heads < 1 || problem.heads % problem.kv_heads != 0)
+    fail(kWhere, ": ", problem.heads, " heads and ", problem.kv_heads,
+         " kv heads; at least one each, the first a multiple of the second, is accepted");
+  problem.dtype = table_dtype(storage);
+}
+
+AttendInputs AttendSizes::inputs(const Tensor& q, const Tensor& k, const Tensor& v) const {
+  const auto take = [&](const Tensor& x, std::int64_t heads, std::int64_t positions) {
+    return x.defined() ? with_heads(x.detach())
+                       : Tensor::empty({problem.batch, heads, positions, 0}, storage);
+  };
+  return {take(q, problem.heads, problem.queries), take(k, problem.kv_heads, problem.keys),
+          take(v, problem.kv_heads, problem.keys)};
+}
+
+Tensor AttendSizes::with_heads(const Tensor& x) const {
+  const NoGrad off_the_tape;
+  return x.defined() && !has_heads ? x.unsqueeze(1) : x;
+}
+
+Tensor AttendSizes::without_heads(const Tensor& x) const {
+  const NoGrad off_the_tape;
+  return x.defined() && !has_heads ? x.squeeze(1) : x;
+}
+
+Tensor empty_like(const Tensor& model, std::int64_t channels) {
+  const NoGrad off_the_tape;
+  const std::int64_t batch = model.size(0);
+  const std::int64_t heads = model.size(1);
+  const std::int64_t positions = model.size(2);
+  const bool heads_inside = heads > 1 && positions > 1 && model.strides()[1] != 0 &&
+                            model.strides()[2] > model.strides()[1];
+  if (!heads_inside) return Tensor::empty({batch, heads, positions, channels}, model.dtype());
+  return Tensor::empty({batch, positions, heads, channels}, model.dtype()).transpose(1, 2);
+}
+
+}  // namespace attn::op

@@ -1,0 +1,101 @@
+// Pointwise kernels for one instruction set.
+#include <cstdint>
+
+#include "attn/core/macros.hpp"
+#include "attn/kernels/cpu/lane.hpp"
+#include "attn/kernels/cpu/lane_math.hpp"
+#include "attn/tensor/pointwise_functors.hpp"
+#include "tensor/cpu/pointwise_table.hpp"
+
+namespace attn::cpu::inline ATTN_TARGET {
+namespace {
+
+template <class F>
+struct Unary {
+  static void forward(std::int64_t count, float a, float b, const float* x, float* y) {
+    std::int64_t i = 0;
+    for (; i + kLanes <= count; i += kLanes)
+      F::template forward<Lane>(Lane::load(x + i), Lane(a), Lane(b)).store(y + i);
+    if (const int rest = static_cast<int>(count - i); rest > 0)
+      F::template forward<Lane>(Lane::load(x + i, rest), Lane(a), Lane(b)).store(y + i, rest);
+  }
+
+  static void backward(std::int64_t count, float a, float b, const float* grad, const float* x,
+                       const float* y, float* dx) {
+    std::int64_t i = 0;
+    for (; i + kLanes <= count; i += kLanes) {
+      const Lane slope =
+          F::template slope<Lane>(Lane::load(x + i), Lane::load(y + i), Lane(a), Lane(b));
+      (Lane::load(grad + i) * slope).store(dx + i);
+    }
+    if (const int rest = static_cast<int>(count - i); rest > 0) {
+      const Lane slope = F::template slope<Lane>(Lane::load(x + i, rest),
+                                                 Lane::load(y + i, rest), Lane(a), Lane(b));
+      (Lane::load(grad + i, rest) * slope).store(dx + i, rest);
+    }
+  }
+
+  static constexpr UnaryKernel kKernel{&forward, &backward};
+};
+
+/// Numbers `step` apart; 1 and 0 are the common cases and stay vectors.
+ATTN_FN Lane load_stepped(const float* from, std::int64_t step, int count) {
+  if (step == 1) return count == kLanes ? Lane::load(from) : Lane::load(from, count);
+  if (step == 0) return Lane(*from);
+  float numbers[kLanes] = {};
+  for (int i = 0; i < count; ++i) numbers[i] = from[i * step];
+  return Lane::load(numbers);
+}
+
+template <class F>
+void binary(std::int64_t count, const float* a, std::int64_t a_step, const float* b,
+            std::int64_t b_step, float* out) {
+  std::int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    const Lane x = load_stepped(a + i * a_step, a_step, kLanes);
+    const Lane y = load_stepped(b + i * b_step, b_step, kLanes);
+    F::template forward<Lane>(x, y).store(out + i);
+  }
+  if (const int rest = static_cast<int>(count - i); rest > 0) {
+    const Lane x = load_stepped(a + i * a_step, a_step, rest);
+    const Lane y = load_stepped(b + i * b_step, b_step, rest);
+    F::template forward<Lane>(x, y).store(out + i, rest);
+  }
+}
+
+float sum(std::int64_t count, const float* x) {
+  // Four sums hide the latency of an addition.
+  Lane total[4] = {Lane(0.0f), Lane(0.0f), Lane(0.0f), Lane(0.0f)};
+  std::int64_t i = 0;
+  for (; i + 4 * kLanes <= count; i += 4 * kLanes)
+    for (int part = 0; part < 4; ++part) total[part] += Lane::load(x + i + part * kLanes);
+  for (; i + kLanes <= count; i += kLanes) total[0] += Lane::load(x + i);
+  if (i < count) total[1] += Lane::load(x + i, static_cast<int>(count - i));
+  return reduce_sum((total[0] + total[1]) + (total[2] + total[3]));
+}
+
+void accumulate(std::int64_t count, const float* from, float* to) {
+  std::int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes)
+    (Lane::load(to + i) + Lane::load(from + i)).store(to + i);
+  if (const int rest = static_cast<int>(count - i); rest > 0)
+    (Lane::load(to + i, rest) + Lane::load(from + i, rest)).store(to + i, rest);
+}
+
+}  // namespace
+
+const PointwiseTable& pointwise_kernels() {
+  using namespace pointwise;  // NOLINT(google-build-using-namespace): the list below
+  static constexpr PointwiseTable kTable{
+      {Unary<Affine>::kKernel, Unary<Exp>::kKernel, Unary<Log>::kKernel, Unary<Sqrt>::kKernel,
+       Unary<Square>::kKernel, Unary<Abs>::kKernel, Unary<Tanh>::kKernel,
+       Unary<Sigmoid>::kKernel, Unary<Relu>::kKernel, Unary<Gelu>::kKernel, Unary<Elu>::kKernel,
+       Unary<Clamp>::kKernel},
+      {&binary<Add>, &binary<Sub>, &binary<Mul>, &binary<Div>, &binary<Maximum>,
+       &binary<Minimum>, &binary<Gate>},
+      &sum,
+      &accumulate};
+  return kTable;
+}
+
+}  // namespace attn::cpu::inline ATTN_TARGET

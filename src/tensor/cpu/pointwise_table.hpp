@@ -1,0 +1,69 @@
+/// The pointwise kernels of one instruction set, as the dispatcher sees them.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace attn::cpu {
+
+enum class UnaryOp {
+  affine,
+  exp,
+  log,
+  sqrt,
+  square,
+  abs,
+  tanh,
+  sigmoid,
+  relu,
+  gelu,
+  elu,
+  clamp
+};
+inline constexpr std::size_t kUnaryOps = 12;
+
+enum class BinaryOp { add, sub, mul, div, maximum, minimum, gate };
+inline constexpr std::size_t kBinaryOps = 7;
+
+struct UnaryKernel {
+  /// y = f(x) for `count` numbers in a row.
+  void (*forward)(std::int64_t count, float a, float b, const float* x, float* y);
+  /// dx = grad * slope(x, y).
+  void (*backward)(std::int64_t count, float a, float b, const float* grad, const float* x,
+                   const float* y, float* dx);
+};
+
+/// out = f(a, b) for `count` numbers in a row; steps of a and b may be anything.
+using BinaryKernel = void (*)(std::int64_t count, const float* a, std::int64_t a_step,
+                              const float* b, std::int64_t b_step, float* out);
+
+struct PointwiseTable {
+  std::array<UnaryKernel, kUnaryOps> unary;
+  std::array<BinaryKernel, kBinaryOps> binary;
+  /// The sum of a row, in an order that the number of lanes decides.
+  float (*sum)(std::int64_t count, const float* x);
+  /// to += from.
+  void (*accumulate)(std::int64_t count, const float* from, float* to);
+};
+
+/// The table of the best instruction set of this machine.
+const PointwiseTable& pointwise_table();
+
+namespace sse4 {
+const PointwiseTable& pointwise_kernels();
+}
+namespace avx2 {
+const PointwiseTable& pointwise_kernels();
+}
+namespace avx512 {
+const PointwiseTable& pointwise_kernels();
+}
+namespace neon {
+const PointwiseTable& pointwise_kernels();
+}
+
+}  // namespace attn::cpu

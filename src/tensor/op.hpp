@@ -1,0 +1,58 @@
+/// What the sources of ops share: checks, dispatch on the element type, work in parallel.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <cstdint>
+
+#include "attn/core/dtype.hpp"
+#include "attn/core/error.hpp"
+#include "attn/core/thread_pool.hpp"
+#include "attn/tensor/tensor.hpp"
+
+namespace attn::op {
+
+inline bool is_real(DType dtype) {
+  return dtype == DType::f32 || dtype == DType::f64 || dtype == DType::bf16 ||
+         dtype == DType::f16;
+}
+inline bool is_half(DType dtype) {
+  return dtype == DType::bf16 || dtype == DType::f16;
+}
+
+/// Throws unless the tensor is there and holds real numbers.
+void require_real(const Tensor& x, const char* where, const char* name);
+void require_dtype(const Tensor& x, DType dtype, const char* where, const char* name);
+/// Throws unless both hold the same type and lie on the same device.
+void require_same_kind(const Tensor& a, const Tensor& b, const char* where);
+void require_shape(const Tensor& x, const Shape& shape, const char* where, const char* name);
+
+/// Calls run(float{}) or run(double{}). 16-bit types are widened by the callers before.
+template <class Run>
+decltype(auto) dispatch_real(DType dtype, const char* where, const Run& run) {
+  if (dtype == DType::f64) return run(double{});
+  if (dtype != DType::f32)
+    fail(where, ": dtype ", name_of(dtype), "; f32 and f64 are accepted here");
+  return run(float{});
+}
+
+/// Calls run(begin, end) for blocks of at most `grain` of [0, count), in parallel. The blocks
+/// depend on count and grain alone.
+template <class Run>
+void in_blocks(std::int64_t count, std::int64_t grain, const Run& run) {
+  if (count <= 0) return;
+  if (count <= grain) return run(std::int64_t{0}, count);
+  const std::int64_t blocks = (count + grain - 1) / grain;
+  ThreadPool::shared().parallel_for(static_cast<int>(blocks), ThreadPool::default_threads(),
+                                    [&](int block) {
+                                      const std::int64_t begin = block * grain;
+                                      run(begin, std::min(count, begin + grain));
+                                    });
+}
+
+/// Numbers worth a task of their own: below, handing work to another thread costs more.
+inline constexpr std::int64_t kGrain = 32768;
+
+}  // namespace attn::op

@@ -1,0 +1,148 @@
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "attn/core/dtype.hpp"
+#include "attn/gemm/gemm.hpp"
+#include "attn/tensor/ops/attention_decoder.hpp"
+#include "attn/tensor/tape.hpp"
+#include "attn/tensor/tensor.hpp"
+#include "tensor/op.hpp"
+#include "tensor/ops/attention_decoder_attention.hpp"
+#include "tensor/ops/attention_decoder_common.hpp"
+#include "tensor/ops/attention_decoder_stack.hpp"
+#include "tensor/ops/rnn_layer.hpp"
+#include "tensor/ops/rnn_weight.hpp"
+
+namespace attn {
+namespace {
+
+using gemm::Turn;
+using op::DecoderInputs;
+using op::Matrix;
+using op::Onto;
+
+constexpr const char* kWhere = "attn::bahdanau_decode";
+
+/// Everything the steps leave behind.
+struct Memory {
+  op::StackMemory layers;
+  op::AttentionMemory attention;
+  InputOrder order;
+
+  Memory(const DecoderInputs& inputs, InputOrder input_order)
+      : layers(inputs.layer(op::CellKind::gru), inputs.rnn.size(), inputs.state, {}),
+        attention(inputs.attention, inputs.steps()),
+        order(input_order) {}
+};
+
+template <class T>
+Tensor run_forward(const DecoderInputs& inputs, const Memory& memory) {
+  const op::LayerShape& shape = memory.layers.shape;
+  const std::int64_t steps = shape.steps;
+  const auto parts = op::input_parts(op::matrix_of<T>(inputs.rnn[0].weight_ih),
+                                     inputs.embedding(), memory.order);
+  const op::StackForward<T> layers(inputs.rnn, memory.layers);
+  const op::AttentionSteps<T> attention(inputs.attention, memory.attention);
+  const op::StepWeight<T> from_context(parts.other, Turn::yes, steps);
+  op::multiply<T>(op::matrix_of<T>(inputs.y), Turn::no, parts.embedding, Turn::yes,
+                  {layers.bottom().gates(0, 0), steps * shape.batch, shape.input_columns(),
+                   shape.kept_columns()},
+                  Onto::replace);
+
+  const Tensor out = Tensor::empty({shape.batch, steps, shape.hidden}, kDType<T>);
+  T* states = out.mutable_data<T>();
+  op::in_row_blocks(shape.batch, [&](std::int64_t first, std::int64_t rows) {
+    for (std::int64_t t = 0; t < steps; ++t) {
+      attention.step(t, first, rows, layers.top().state_before(t, first));
+      from_context.run(rows, attention.context(t, first), parts.other.columns,
+                       layers.bottom().gates(t, first), shape.kept_columns(), Onto::add);
+      layers.step(t, first, rows, states + (first * steps + t) * shape.hidden,
+                  steps * shape.hidden);
+    }
+  });
+  return out;
+}
+
+/// What arrives: in the order of BahdanauResult.
+enum Output : std::size_t { kStates, kWeights, kContexts, kState };
+
+template <class T>
+Gradients run_backward(const DecoderInputs& inputs, const Memory& memory,
+                       const Gradients& grads, const Needs& needs) {
+  const op::LayerShape& shape = memory.layers.shape;
+  const std::int64_t steps = shape.steps;
+  const auto parts = op::input_parts(op::matrix_of<T>(inputs.rnn[0].weight_ih),
+                                     inputs.embedding(), memory.order);
+  const op::StackBackward<T> layers(inputs.rnn, memory.layers, grads[kState], {});
+  const op::AttentionStepsBackward<T> attention(inputs.attention, memory.attention,
+                                                grads[kWeights], grads[kContexts]);
+  const op::StepWeight<T> to_context(parts.other, Turn::no, steps);
+  const Tensor d_states = grads[kStates].defined() ? grads[kStates].contiguous() : Tensor();
+  const T* d_out = d_states.defined() ? d_states.data<T>() : nullptr;
+  // The states that asked: those before each step.
+  const Matrix<const T> asked{memory.layers.layers.back().states.data<T>(), steps * shape.batch,
+                              shape.hidden, shape.hidden};
+
+  op::in_row_blocks(shape.batch, [&](std::int64_t first, std::int64_t rows) {
+    for (std::int64_t t = steps; t-- > 0;) {
+      layers.step(t, first, rows,
+                  d_out == nullptr ? nullptr : d_out + (first * steps + t) * shape.hidden,
+                  steps * shape.hidden);
+      to_context.run(rows, layers.bottom().d_gates(t, first), shape.kept_columns(),
+                     attention.d_context(t, first), parts.other.columns, Onto::add);
+      attention.step(t, first, rows, asked.data + (t * shape.batch + first) * shape.hidden,
+                     layers.top().d_state(first));
+    }
+  });
+
+  Gradients result(needs.size());
+  op::decoder_gradients<T>(inputs, needs, layers, attention, asked, memory.order, result);
+  if (needs[op::kDecoderRnn]) {
+    const auto to = op::input_parts(op::mutable_matrix_of<T>(result[op::kDecoderRnn]),
+                                    inputs.embedding(), memory.order);
+    op::multiply<T>(layers.bottom().d_inputs(), Turn::yes,
+                    op::matrix_of<T>(memory.attention.contexts), Turn::no, to.other,
+                    Onto::replace);
+  }
+  return result;
+}
+
+}  // namespace
+
+BahdanauResult bahdanau_decode(const Tensor& y, const DecoderSource& source,
+                               const Tensor& state, const BahdanauWeights& weights) {
+  const DecoderInputs given{.y = op::in_time(y, kWhere),
+                            .state = state,
+                            .attention = {.keys = source.keys,
+                                          .values = source.values,
+                                          .lengths = source.lengths,
+                                          .query = weights.query,
+                                          .score = weights.score},
+                            .rnn = weights.rnn};
+  op::require_real(weights.query, kWhere, "the query weight");
+  op::require_real(weights.score, kWhere, "the score vector");
+  op::check_decoder(op::CellKind::gru, given, source.values.size(-1), kWhere);
+  const DecoderInputs inputs = op::prepare(given);
+  const Memory memory(inputs, weights.order);
+  const DType dtype = inputs.y.dtype();
+  const Tensor states = op::dispatch_real(
+      dtype, kWhere, [&](auto type) { return run_forward<decltype(type)>(inputs, memory); });
+  // Handles of their own: the tape hangs on them, and what is saved must not hang on the tape.
+  std::array<Tensor, 4> results{states, memory.attention.weights.detach(),
+                                memory.attention.contexts.transpose(0, 1).clone(),
+                                memory.layers.last_states()};
+  record("bahdanau_decode", inputs.flat(), results,
+         [memory, dtype, saved = op::SavedDecoder(inputs),
+          weights_saved = Saved(memory.attention.weights)](const Gradients& grads,
+                                                           const Needs& needs) {
+           weights_saved.get();
+           return op::dispatch_real(dtype, kWhere, [&](auto type) {
+             return run_backward<decltype(type)>(saved.get(), memory, grads, needs);
+           });
+         });
+  for (Tensor& result : results) result = result.to(y.dtype());
+  return {results[kStates], results[kWeights], results[kContexts], results[kState]};
+}
+
+}  // namespace attn

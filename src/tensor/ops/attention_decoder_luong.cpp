@@ -1,0 +1,263 @@
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "attn/core/dtype.hpp"
+#include "attn/core/error.hpp"
+#include "attn/gemm/gemm.hpp"
+#include "attn/tensor/ops/attention_decoder.hpp"
+#include "attn/tensor/tape.hpp"
+#include "attn/tensor/tensor.hpp"
+#include "tensor/cpu/cells_table.hpp"
+#include "tensor/op.hpp"
+#include "tensor/ops/attention_decoder_attention.hpp"
+#include "tensor/ops/attention_decoder_common.hpp"
+#include "tensor/ops/attention_decoder_stack.hpp"
+#include "tensor/ops/rnn_layer.hpp"
+#include "tensor/ops/rnn_weight.hpp"
+
+namespace attn {
+namespace {
+
+using gemm::Turn;
+using op::DecoderInputs;
+using op::Matrix;
+using op::Onto;
+
+constexpr const char* kWhere = "attn::luong_decode";
+constexpr InputOrder kOrder = InputOrder::embedding_first;
+
+/// Everything the steps leave behind.
+struct Memory {
+  op::StackMemory layers;
+  op::AttentionMemory attention;
+  Tensor attentional;  ///< [steps, batch, attentional]
+  InputFeeding feeding;
+
+  Memory(const DecoderInputs& inputs, InputFeeding input_feeding)
+      : layers(inputs.layer(op::CellKind::lstm), inputs.rnn.size(), inputs.state, inputs.cell),
+        attention(inputs.attention, inputs.steps()),
+        attentional(Tensor::empty({inputs.steps(), inputs.batch(), inputs.join.size(0)},
+                                  inputs.y.dtype())),
+        feeding(input_feeding) {}
+
+  bool feeds(std::int64_t time) const { return feeding == InputFeeding::on && time > 0; }
+  /// The top states after each step, [steps * batch, hidden].
+  template <class T>
+  Matrix<const T> top_states() const {
+    const op::LayerShape& shape = layers.shape;
+    return {layers.layers.back().states.template data<T>() +
+                shape.after(0) * shape.batch * shape.hidden,
+            shape.steps * shape.batch, shape.hidden, shape.hidden};
+  }
+};
+
+/// The columns of W_c for the context and for the state.
+template <class M>
+struct JoinParts {
+  M context;
+  M state;
+};
+template <class T>
+JoinParts<Matrix<T>> join_parts(Matrix<T> join, std::int64_t hidden) {
+  const std::int64_t context = join.columns - hidden;
+  return {join.columns_from(0, context), join.columns_from(context, hidden)};
+}
+
+template <class T>
+void run_forward(const DecoderInputs& inputs, const Memory& memory) {
+  const op::LayerShape& shape = memory.layers.shape;
+  const std::int64_t steps = shape.steps;
+  const std::int64_t width = memory.attentional.size(2);
+  const auto parts =
+      op::input_parts(op::matrix_of<T>(inputs.rnn[0].weight_ih), inputs.embedding(), kOrder);
+  const auto join = join_parts(op::matrix_of<T>(inputs.join), shape.hidden);
+  const op::StackForward<T> layers(inputs.rnn, memory.layers);
+  const op::AttentionSteps<T> attention(inputs.attention, memory.attention);
+  const op::StepWeight<T> feed(parts.other, Turn::yes, steps);
+  const op::StepWeight<T> join_context(join.context, Turn::yes, steps);
+  const op::StepWeight<T> join_state(join.state, Turn::yes, steps);
+  op::multiply<T>(op::matrix_of<T>(inputs.y), Turn::no, parts.embedding, Turn::yes,
+                  {layers.bottom().gates(0, 0), steps * shape.batch, shape.input_columns(),
+                   shape.kept_columns()},
+                  Onto::replace);
+
+  T* attentional = memory.attentional.mutable_data<T>();
+  op::in_row_blocks(shape.batch, [&](std::int64_t first, std::int64_t rows) {
+    for (std::int64_t t = 0; t < steps; ++t) {
+      T* out = attentional + (t * shape.batch + first) * width;
+      if (memory.feeds(t))
+        feed.run(rows, out - shape.batch * width, width, layers.bottom().gates(t, first),
+                 shape.kept_columns(), Onto::add);
+      layers.step(t, first, rows, nullptr, 0);
+      const T* state = layers.top().state_after(t, first);
+      attention.step(t, first, rows, state);
+      join_context.run(rows, attention.context(t, first), join.context.columns, out, width,
+                       Onto::replace);
+      join_state.run(rows, state, shape.hidden, out, width, Onto::add);
+      cpu::cell_table<T>().tanh_forward(out, rows * width);
+    }
+  });
+}
+
+/// What arrives: in the order of LuongResult.
+enum Output : std::size_t { kAttentional, kWeights, kState, kCell };
+
+/// What the steps from the last to the first need and leave.
+template <class T>
+struct StepsBackward {
+  const Memory& memory;
+  op::StackBackward<T> layers;
+  op::AttentionStepsBackward<T> attention;
+  op::StepWeight<T> to_context;
+  op::StepWeight<T> to_state;
+  op::StepWeight<T> to_fed;
+  Matrix<const T> asked;   ///< the states that asked: those after each step
+  const T* attentional;    ///< [steps, batch, width]
+  const T* d_attentional;  ///< [batch, steps, width], or null
+  T* d_sums;               ///< [steps, batch, width], of what tanh was taken of
+  T* d_fed;                ///< [batch, width], from the step after
+  std::int64_t width;
+
+  void step(std::int64_t t, std::int64_t first, std::int64_t rows) const;
+};
+
+template <class T>
+void StepsBackward<T>::step(std::int64_t t, std::int64_t first, std::int64_t rows) const {
+  const op::LayerShape& shape = memory.layers.shape;
+  const std::int64_t row = t * shape.batch + first;
+  T* d_sum = d_sums + row * width;
+  T* d_state = layers.top().d_state(first);
+  const bool fed = t + 1 < shape.steps && memory.feeds(t + 1);
+  const std::int64_t arrived = (first * shape.steps + t) * width;
+  cpu::cell_table<T>().tanh_backward(
+      {.rows = rows,
+       .columns = width,
+       .out = attentional + row * width,
+       .d_out = d_attentional == nullptr ? nullptr : d_attentional + arrived,
+       .d_out_stride = shape.steps * width,
+       .d_more = fed ? d_fed + first * width : nullptr,
+       .d_x = d_sum});
+  to_context.run(rows, d_sum, width, attention.d_context(t, first),
+                 memory.attention.contexts.size(2), Onto::replace);
+  to_state.run(rows, d_sum, width, d_state, shape.hidden, Onto::add);
+  attention.step(t, first, rows, asked.data + row * shape.hidden, d_state);
+  layers.step(t, first, rows, nullptr, 0);
+  if (memory.feeds(t))
+    to_fed.run(rows, layers.bottom().d_gates(t, first), shape.kept_columns(),
+               d_fed + first * width, width, Onto::replace);
+}
+
+/// The gradients of W_c and of the fed columns of the lowest weight_ih: one product each.
+template <class T>
+void join_gradients(const DecoderInputs& inputs, const StepsBackward<T>& steps,
+                    const Needs& needs, Gradients& result) {
+  const Memory& memory = steps.memory;
+  const op::LayerShape& shape = memory.layers.shape;
+  const std::int64_t rows = shape.steps * shape.batch;
+  if (needs[op::kDecoderJoin]) {
+    result[op::kDecoderJoin] = Tensor::empty(inputs.join.shape(), kDType<T>);
+    const auto to =
+        join_parts(op::mutable_matrix_of<T>(result[op::kDecoderJoin]), shape.hidden);
+    const Matrix<const T> d_sums{steps.d_sums, rows, steps.width, steps.width};
+    op::multiply<T>(d_sums, Turn::yes, op::matrix_of<T>(memory.attention.contexts), Turn::no,
+                    to.context, Onto::replace);
+    op::multiply<T>(d_sums, Turn::yes, steps.asked, Turn::no, to.state, Onto::replace);
+  }
+  if (!needs[op::kDecoderRnn] || memory.feeding == InputFeeding::off) return;
+  // Step t read what step t - 1 had put out; the first read zeros.
+  const std::int64_t read = shape.steps > 1 ? rows - shape.batch : 0;
+  const auto to = op::input_parts(op::mutable_matrix_of<T>(result[op::kDecoderRnn]),
+                                  inputs.embedding(), kOrder);
+  op::multiply<T>(steps.layers.bottom().d_inputs().rows_from(rows - read, read), Turn::yes,
+                  {steps.attentional, read, steps.width, steps.width}, Turn::no, to.other,
+                  Onto::replace);
+}
+
+template <class T>
+Gradients run_backward(const DecoderInputs& inputs, const Memory& memory,
+                       const Gradients& grads, const Needs& needs) {
+  const op::LayerShape& shape = memory.layers.shape;
+  const auto parts =
+      op::input_parts(op::matrix_of<T>(inputs.rnn[0].weight_ih), inputs.embedding(), kOrder);
+  const auto join = join_parts(op::matrix_of<T>(inputs.join), shape.hidden);
+  const std::int64_t width = memory.attentional.size(2);
+  const Tensor d_sums = Tensor::empty(memory.attentional.shape(), kDType<T>);
+  const Tensor d_fed = Tensor::empty({shape.batch, width}, kDType<T>);
+  const Tensor d_out =
+      grads[kAttentional].defined() ? grads[kAttentional].contiguous() : Tensor();
+  const StepsBackward<T> steps{
+      .memory = memory,
+      .layers = {inputs.rnn, memory.layers, grads[kState], grads[kCell]},
+      .attention = {inputs.attention, memory.attention, grads[kWeights], {}},
+      .to_context = {join.context, Turn::no, shape.steps},
+      .to_state = {join.state, Turn::no, shape.steps},
+      .to_fed = {parts.other, Turn::no, shape.steps},
+      .asked = memory.top_states<T>(),
+      .attentional = memory.attentional.data<T>(),
+      .d_attentional = d_out.defined() ? d_out.data<T>() : nullptr,
+      .d_sums = d_sums.mutable_data<T>(),
+      .d_fed = d_fed.mutable_data<T>(),
+      .width = width};
+  op::in_row_blocks(shape.batch, [&](std::int64_t first, std::int64_t rows) {
+    for (std::int64_t t = shape.steps; t-- > 0;) steps.step(t, first, rows);
+  });
+
+  Gradients result(needs.size());
+  op::decoder_gradients<T>(inputs, needs, steps.layers, steps.attention, steps.asked, kOrder,
+                           result);
+  join_gradients(inputs, steps, needs, result);
+  return result;
+}
+
+DecoderInputs checked(const Tensor& y, const DecoderSource& source, const Tensor& state,
+                      const Tensor& cell, const LuongWeights& weights) {
+  const DecoderInputs given{.y = op::in_time(y, kWhere),
+                            .state = state,
+                            .cell = cell,
+                            .attention = {.keys = source.keys,
+                                          .values = source.values,
+                                          .lengths = source.lengths,
+                                          .query = weights.query,
+                                          .score = weights.score},
+                            .rnn = weights.rnn,
+                            .join = weights.join};
+  op::require_same_kind(y, weights.join, kWhere);
+  if (weights.join.rank() != 2)
+    fail(kWhere, ": join is ", weights.join.text(),
+         "; [attentional, value_dim + hidden] is accepted");
+  const std::int64_t width = weights.join.size(0);
+  op::check_decoder(op::CellKind::lstm, given, weights.feeding == InputFeeding::on ? width : 0,
+                    kWhere);
+  op::require_shape(weights.join, {width, source.values.size(2) + given.hidden()}, kWhere,
+                    "join");
+  return given;
+}
+
+}  // namespace
+
+LuongResult luong_decode(const Tensor& y, const DecoderSource& source, const Tensor& state,
+                         const Tensor& cell, const LuongWeights& weights) {
+  const DecoderInputs inputs = op::prepare(checked(y, source, state, cell, weights));
+  const Memory memory(inputs, weights.feeding);
+  const DType dtype = inputs.y.dtype();
+  op::dispatch_real(dtype, kWhere,
+                    [&](auto type) { run_forward<decltype(type)>(inputs, memory); });
+  // Handles of their own: the tape hangs on them, and what is saved must not hang on the tape.
+  std::array<Tensor, 4> results{memory.attentional.transpose(0, 1).clone(),
+                                memory.attention.weights.detach(), memory.layers.last_states(),
+                                memory.layers.last_cells()};
+  record("luong_decode", inputs.flat(), results,
+         [memory, dtype, saved = op::SavedDecoder(inputs),
+          weights_saved = Saved(memory.attention.weights)](const Gradients& grads,
+                                                           const Needs& needs) {
+           weights_saved.get();
+           return op::dispatch_real(dtype, kWhere, [&](auto type) {
+             return run_backward<decltype(type)>(saved.get(), memory, grads, needs);
+           });
+         });
+  for (Tensor& result : results) result = result.to(y.dtype());
+  return {results[kAttentional], results[kWeights], results[kState], results[kCell]};
+}
+
+}  // namespace attn

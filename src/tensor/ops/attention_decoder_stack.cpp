@@ -1,0 +1,146 @@
+#include "tensor/ops/attention_decoder_stack.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "attn/core/dtype.hpp"
+#include "attn/gemm/gemm.hpp"
+#include "attn/tensor/ops/join.hpp"
+#include "attn/tensor/ops/rnn.hpp"
+#include "attn/tensor/tape.hpp"
+#include "attn/tensor/tensor.hpp"
+#include "tensor/ops/rnn_layer.hpp"
+#include "tensor/ops/rnn_weight.hpp"
+
+namespace attn::op {
+namespace {
+
+using gemm::Turn;
+
+Tensor layer_of(const Tensor& states, std::size_t layer) {
+  return states.defined() ? states.select(0, static_cast<std::int64_t>(layer)) : Tensor();
+}
+
+template <class T>
+std::vector<StepWeight<T>> upper_weights(const std::vector<RecurrentWeights>& weights,
+                                         Turn turn, std::int64_t steps) {
+  std::vector<StepWeight<T>> result;
+  for (std::size_t layer = 1; layer < weights.size(); ++layer)
+    result.emplace_back(matrix_of<T>(weights[layer].weight_ih), turn, steps);
+  return result;
+}
+
+}  // namespace
+
+StackMemory::StackMemory(const LayerShape& layer, std::size_t count, const Tensor& state,
+                         const Tensor& cell)
+    : shape(layer) {
+  const NoGrad off_the_tape;
+  for (std::size_t i = 0; i < count; ++i) {
+    layers.emplace_back(layer, state.dtype());
+    layers[i].start(layer, layer_of(state.detach(), i),
+                    cell.defined() ? layer_of(cell.detach(), i) : Tensor());
+  }
+}
+
+Tensor StackMemory::last_states() const {
+  std::vector<Tensor> last;
+  for (const LayerMemory& layer : layers)
+    last.push_back(layer.states.select(0, shape.last_slot()));
+  return stack(last, 0);
+}
+Tensor StackMemory::last_cells() const {
+  std::vector<Tensor> last;
+  for (const LayerMemory& layer : layers)
+    last.push_back(layer.cells.select(0, shape.last_slot()));
+  return stack(last, 0);
+}
+
+template <class T>
+StackForward<T>::StackForward(const std::vector<RecurrentWeights>& weights,
+                              const StackMemory& memory)
+    : shape_(memory.shape), inputs_(upper_weights<T>(weights, Turn::yes, memory.shape.steps)) {
+  for (std::size_t layer = 0; layer < weights.size(); ++layer)
+    layers_.emplace_back(shape_, weights[layer], memory.layers[layer], Tensor());
+}
+
+template <class T>
+void StackForward<T>::step(std::int64_t time, std::int64_t first, std::int64_t rows, T* out,
+                           std::int64_t out_stride) const {
+  for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
+    if (layer > 0)
+      inputs_[layer - 1].run(rows, layers_[layer - 1].state_after(time, first), shape_.hidden,
+                             layers_[layer].gates(time, first), shape_.kept_columns(),
+                             Onto::replace);
+    layers_[layer].step(time, first, rows, layer + 1 == layers_.size() ? out : nullptr,
+                        out_stride);
+  }
+}
+
+template <class T>
+StackBackward<T>::StackBackward(const std::vector<RecurrentWeights>& weights,
+                                const StackMemory& memory, const Tensor& d_state,
+                                const Tensor& d_cell)
+    : shape_(memory.shape),
+      memory_(memory.layers),
+      inputs_(upper_weights<T>(weights, Turn::no, memory.shape.steps)) {
+  for (std::size_t layer = 0; layer < weights.size(); ++layer)
+    layers_.emplace_back(shape_, weights[layer].weight_hh, memory.layers[layer], Tensor(),
+                         layer_of(d_state, layer), layer_of(d_cell, layer));
+}
+
+template <class T>
+void StackBackward<T>::step(std::int64_t time, std::int64_t first, std::int64_t rows,
+                            const T* d_out, std::int64_t d_out_stride) const {
+  for (std::size_t layer = layers_.size(); layer-- > 0;) {
+    layers_[layer].step(time, first, rows, layer + 1 == layers_.size() ? d_out : nullptr,
+                        d_out_stride);
+    // What the layer read is what the one below had reached in this very step.
+    if (layer > 0)
+      inputs_[layer - 1].run(rows, layers_[layer].d_gates(time, first), shape_.kept_columns(),
+                             layers_[layer - 1].d_state(first), shape_.hidden, Onto::add);
+  }
+}
+
+template <class T>
+Tensor StackBackward<T>::d_states() const {
+  std::vector<Tensor> all;
+  for (const LayerBackward<T>& layer : layers_) all.push_back(layer.d_state());
+  return stack(all, 0);
+}
+template <class T>
+Tensor StackBackward<T>::d_cells() const {
+  std::vector<Tensor> all;
+  for (const LayerBackward<T>& layer : layers_) all.push_back(layer.d_cell());
+  return stack(all, 0);
+}
+
+template <class T>
+void StackBackward<T>::weight_gradients(const Needs& needs, std::size_t first,
+                                        Gradients& result) const {
+  const std::int64_t rows = shape_.steps * shape_.batch;
+  for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
+    const std::size_t place = first + 4 * layer;
+    if (layer > 0 && needs[place]) {
+      result[place] = Tensor::empty({shape_.input_columns(), shape_.hidden}, kDType<T>);
+      const Matrix<const T> below{memory_[layer - 1].states.template data<T>() +
+                                      shape_.after(0) * shape_.batch * shape_.hidden,
+                                  rows, shape_.hidden, shape_.hidden};
+      multiply<T>(layers_[layer].d_inputs(), Turn::yes, below, Turn::no,
+                  mutable_matrix_of<T>(result[place]), Onto::replace);
+    }
+    if (needs[place + 1]) result[place + 1] = layers_[layer].d_weight_hh();
+    if (!needs[place + 2] && !needs[place + 3]) continue;
+    const auto bias = layers_[layer].d_bias();
+    result[place + 2] = bias.ih;
+    result[place + 3] = bias.hh;
+  }
+}
+
+template class StackForward<float>;
+template class StackForward<double>;
+template class StackBackward<float>;
+template class StackBackward<double>;
+
+}  // namespace attn::op

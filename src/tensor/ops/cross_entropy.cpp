@@ -1,0 +1,135 @@
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "attn/core/dtype.hpp"
+#include "attn/core/error.hpp"
+#include "attn/tensor/ops/loss.hpp"
+#include "attn/tensor/tape.hpp"
+#include "attn/tensor/tensor.hpp"
+#include "tensor/cpu/rows_table.hpp"
+#include "tensor/op.hpp"
+#include "tensor/ops/each_row.hpp"
+
+namespace attn {
+namespace {
+
+constexpr const char* kWhere = "attn::cross_entropy";
+
+void check(const Tensor& logits, const Tensor& targets, const CrossEntropyOptions& options) {
+  op::require_real(logits, kWhere, "logits");
+  op::require_dtype(targets, DType::i64, kWhere, "targets");
+  if (logits.rank() == 0)
+    fail(kWhere, ": logits is ", logits.text(), "; [..., classes] is accepted");
+  Shape rows = logits.shape();
+  rows.erase(-1);
+  op::require_shape(targets, rows, kWhere, "targets");
+  if (!(options.smoothing >= 0.0 && options.smoothing <= 1.0))
+    fail(kWhere, ": smoothing ", options.smoothing, "; 0 to 1 are accepted");
+}
+
+/// How many targets count; throws if one of them is no class.
+std::int64_t counted(const Tensor& targets, std::int64_t classes, std::int64_t ignored) {
+  const auto* numbers = targets.data<std::int64_t>();
+  std::int64_t count = 0;
+  for (std::int64_t i = 0; i < targets.numel(); ++i) {
+    if (numbers[i] == ignored) continue;
+    if (numbers[i] < 0 || numbers[i] >= classes)
+      fail(kWhere, ": target ", numbers[i], " of ", classes, " classes; 0 to ", classes - 1,
+           " and ignore_index ", ignored, " are accepted");
+    ++count;
+  }
+  return count;
+}
+
+/// The loss of a row: log(sum(e^x)) - (1 - smoothing) x[target] - smoothing mean(x), with the
+/// maximum taken out of each term.
+template <class T>
+double row_loss(const cpu::RowSum<T>& row, T target, std::int64_t classes, double smoothing) {
+  const double log_sum = std::log(static_cast<double>(row.sum));
+  const double max = row.max;
+  double loss = log_sum + (1.0 - smoothing) * (max - target);
+  if (smoothing > 0.0)
+    loss += smoothing * (max - static_cast<double>(row.total) / static_cast<double>(classes));
+  return loss;
+}
+
+/// Writes maximum and sum of each row to statistics [rows, 2].
+template <class T>
+double mean_loss(const Tensor& logits, const Tensor& targets, std::int64_t count,
+                 const CrossEntropyOptions& options, const Tensor& statistics) {
+  const std::int64_t rows = targets.numel();
+  const std::int64_t classes = logits.size(-1);
+  std::vector<double> losses(static_cast<std::size_t>(rows));
+  const T* x = logits.data<T>();
+  const auto* target = targets.data<std::int64_t>();
+  T* kept = statistics.mutable_data<T>();
+  const auto kernel = cpu::row_table<T>().exp_sum;
+  op::each_row(rows, classes, [&](std::int64_t row) {
+    if (target[row] == options.ignore_index) return;
+    const cpu::RowSum<T> found = kernel(classes, x + row * classes);
+    kept[2 * row] = found.max;
+    kept[2 * row + 1] = found.sum;
+    losses[static_cast<std::size_t>(row)] =
+        row_loss(found, x[row * classes + target[row]], classes, options.smoothing);
+  });
+  double total = 0.0;
+  for (const double loss : losses) total += loss;
+  return count == 0 ? 0.0 : total / static_cast<double>(count);
+}
+
+/// factor * (softmax(x) - smoothing / classes - (1 - smoothing) [target]) for each row that
+/// counts, else 0.
+template <class T>
+Tensor gradient(const Tensor& logits, const Tensor& targets, const Tensor& statistics,
+                double factor, const CrossEntropyOptions& options) {
+  const std::int64_t classes = logits.size(-1);
+  const Tensor out = Tensor::empty(logits.shape(), logits.dtype());
+  const T* x = logits.data<T>();
+  const auto* target = targets.data<std::int64_t>();
+  const T* kept = statistics.data<T>();
+  T* to = out.mutable_data<T>();
+  const auto kernel = cpu::row_table<T>().cross_entropy_backward;
+  const auto shift = static_cast<T>(factor * options.smoothing / static_cast<double>(classes));
+  const auto hit = static_cast<T>(factor * (1.0 - options.smoothing));
+  op::each_row(targets.numel(), classes, [&](std::int64_t row) {
+    T* dx = to + row * classes;
+    if (target[row] == options.ignore_index) {
+      std::fill_n(dx, classes, T(0));
+      return;
+    }
+    const T scale = static_cast<T>(factor) / kept[2 * row + 1];
+    kernel(classes, x + row * classes, kept[2 * row], scale, shift, dx);
+    dx[target[row]] -= hit;
+  });
+  return out;
+}
+
+}  // namespace
+
+Tensor cross_entropy(const Tensor& logits, const Tensor& targets,
+                     const CrossEntropyOptions& options) {
+  check(logits, targets, options);
+  if (op::is_half(logits.dtype()))
+    return cross_entropy(logits.to(DType::f32), targets, options).to(logits.dtype());
+  const Tensor x = logits.detach().contiguous();
+  const Tensor ids = targets.contiguous();
+  const std::int64_t count = counted(ids, x.size(-1), options.ignore_index);
+  const Tensor statistics = Tensor::empty({ids.numel(), 2}, x.dtype());
+  return op::dispatch_real(x.dtype(), kWhere, [&](auto zero) {
+    using T = decltype(zero);
+    const Tensor loss =
+        Tensor::full(Shape{}, mean_loss<T>(x, ids, count, options, statistics), x.dtype());
+    return record("cross_entropy", {logits}, loss,
+                  [saved_x = Saved(x), saved_ids = Saved(ids), saved = Saved(statistics), count,
+                   options](const Gradients& grads, const Needs&) -> Gradients {
+                    const auto n = static_cast<double>(std::max<std::int64_t>(1, count));
+                    return {gradient<T>(saved_x.get(), saved_ids.get(), saved.get(),
+                                        grads[0].item() / n, options)};
+                  });
+  });
+}
+
+}  // namespace attn

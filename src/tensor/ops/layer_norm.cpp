@@ -1,0 +1,131 @@
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "attn/core/dtype.hpp"
+#include "attn/core/error.hpp"
+#include "attn/tensor/ops/normalise.hpp"
+#include "attn/tensor/tape.hpp"
+#include "attn/tensor/tensor.hpp"
+#include "tensor/cpu/rows_table.hpp"
+#include "tensor/op.hpp"
+#include "tensor/ops/each_row.hpp"
+
+namespace attn {
+namespace {
+
+constexpr const char* kWhere = "attn::layer_norm";
+
+/// Null for no tensor.
+template <class T>
+const T* data_or_null(const Tensor& x) {
+  return x.defined() ? x.data<T>() : nullptr;
+}
+
+/// Also writes mean and scale of each row to moments [rows, 2].
+template <class T>
+Tensor forward(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps,
+               const Tensor& moments) {
+  const Tensor out = Tensor::empty(x.shape(), x.dtype());
+  const std::int64_t count = x.size(-1);
+  const T* from = x.data<T>();
+  const T* w = data_or_null<T>(weight);
+  const T* b = data_or_null<T>(bias);
+  T* to = out.mutable_data<T>();
+  T* kept = moments.mutable_data<T>();
+  const auto kernel = cpu::row_table<T>().layer_norm;
+  op::each_row(moments.size(0), count, [&](std::int64_t row) {
+    const cpu::RowMoments<T> found =
+        kernel(count, from + row * count, w, b, static_cast<T>(eps), to + row * count);
+    kept[2 * row] = found.mean;
+    kept[2 * row + 1] = found.scale;
+  });
+  return out;
+}
+
+/// One buffer of sums for each block of rows, or none.
+template <class T>
+struct Partial {
+  Partial(bool wanted, std::int64_t blocks, std::int64_t numbers)
+      : count(numbers), sums(wanted ? static_cast<std::size_t>(blocks * numbers) : 0) {}
+  T* block(std::int64_t index) { return sums.empty() ? nullptr : sums.data() + index * count; }
+  Tensor total(bool wanted, std::int64_t blocks, DType dtype) const {
+    if (!wanted) return {};
+    const Tensor result = Tensor::empty({count}, dtype);
+    op::sum_blocks(blocks, count, sums.data(), result.mutable_data<T>());
+    return result;
+  }
+
+  std::int64_t count;
+  std::vector<T> sums;
+};
+
+template <class T>
+Gradients backward_of(const Tensor& grad, const Tensor& x, const Tensor& weight,
+                      const Tensor& moments, const Needs& needs) {
+  const std::int64_t count = x.size(-1);
+  const op::RowBlocks blocks(moments.size(0), count);
+  const Tensor dx = needs[0] ? Tensor::empty(x.shape(), x.dtype()) : Tensor();
+  Partial<T> d_weight(needs[1], blocks.count, count);
+  Partial<T> d_bias(needs[2], blocks.count, count);
+
+  const T* gradients = grad.data<T>();
+  const T* numbers = x.data<T>();
+  const T* w = data_or_null<T>(weight);
+  const T* kept = moments.data<T>();
+  T* to = dx.defined() ? dx.mutable_data<T>() : nullptr;
+  const auto kernel = cpu::row_table<T>().layer_norm_backward;
+  blocks.each([&](std::int64_t block, std::int64_t begin, std::int64_t end) {
+    const cpu::LayerNormShared<T> shared{count, w, d_weight.block(block), d_bias.block(block)};
+    for (std::int64_t row = begin; row < end; ++row)
+      kernel(shared, numbers + row * count, gradients + row * count,
+             {kept[2 * row], kept[2 * row + 1]}, to == nullptr ? nullptr : to + row * count);
+  });
+  return {dx, d_weight.total(needs[1], blocks.count, x.dtype()),
+          d_bias.total(needs[2], blocks.count, x.dtype())};
+}
+
+void check(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  op::require_real(x, kWhere, "x");
+  if (x.rank() == 0) fail(kWhere, ": x is ", x.text(), "; one axis or more is accepted");
+  if (weight.defined()) {
+    op::require_real(weight, kWhere, "weight");
+    op::require_shape(weight, {x.size(-1)}, kWhere, "weight");
+  }
+  if (bias.defined()) {
+    op::require_real(bias, kWhere, "bias");
+    op::require_shape(bias, {x.size(-1)}, kWhere, "bias");
+  }
+}
+
+Tensor widened(const Tensor& x) {
+  return x.defined() ? x.to(DType::f32) : x;
+}
+
+}  // namespace
+
+Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
+  check(x, weight, bias);
+  if (op::is_half(x.dtype()))
+    return layer_norm(x.to(DType::f32), widened(weight), widened(bias), eps).to(x.dtype());
+  if (weight.defined()) op::require_same_kind(x, weight, kWhere);
+  if (bias.defined()) op::require_same_kind(x, bias, kWhere);
+
+  const Tensor packed = x.detach().contiguous();
+  const Tensor w = weight.defined() ? weight.detach().contiguous() : weight;
+  const Tensor b = bias.defined() ? bias.detach().contiguous() : bias;
+  const std::int64_t rows = x.size(-1) == 0 ? 0 : x.numel() / x.size(-1);
+  const Tensor moments = Tensor::empty({rows, 2}, x.dtype());
+  return op::dispatch_real(x.dtype(), kWhere, [&](auto zero) {
+    using T = decltype(zero);
+    const Tensor out = forward<T>(packed, w, b, eps, moments);
+    return record("layer_norm", {x, weight, bias}, out,
+                  [saved_x = Saved(packed), saved_weight = Saved(w),
+                   saved_moments = Saved(moments)](const Gradients& grads, const Needs& needs) {
+                    return backward_of<T>(grads[0].contiguous(), saved_x.get(),
+                                          saved_weight.get(), saved_moments.get(), needs);
+                  });
+  });
+}
+
+}  // namespace attn

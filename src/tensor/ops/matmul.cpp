@@ -1,0 +1,178 @@
+#include "attn/tensor/ops/matmul.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "attn/core/dtype.hpp"
+#include "attn/core/error.hpp"
+#include "attn/gemm/gemm.hpp"
+#include "attn/tensor/ops/pointwise.hpp"
+#include "attn/tensor/ops/reduce.hpp"
+#include "attn/tensor/tape.hpp"
+#include "attn/tensor/tensor.hpp"
+#include "tensor/op.hpp"
+
+namespace attn {
+namespace {
+
+/// How a matrix of the last two axes is handed to gemm: as it lies, turned, or copied first.
+struct Matrix {
+  Tensor tensor;
+  std::int64_t lead = 0;
+  gemm::Turn turn = gemm::Turn::no;
+
+  explicit Matrix(const Tensor& x) : tensor(x) {
+    if (fits(x.strides()[-1], x.size(-1), x.strides()[-2], x.size(-2))) {
+      lead = lead_of(x.strides()[-2], x.size(-1));
+    } else if (fits(x.strides()[-2], x.size(-2), x.strides()[-1], x.size(-1))) {
+      lead = lead_of(x.strides()[-1], x.size(-2));
+      turn = gemm::Turn::yes;
+    } else {
+      tensor = x.contiguous();
+      lead = lead_of(tensor.strides()[-2], x.size(-1));
+    }
+  }
+
+ private:
+  static bool fits(std::int64_t inner, std::int64_t columns, std::int64_t outer,
+                   std::int64_t rows) {
+    return (inner == 1 || columns == 1) && (outer >= columns || rows == 1);
+  }
+  /// gemm wants a leading stride that could hold a row, even where there is one row.
+  static std::int64_t lead_of(std::int64_t stride, std::int64_t columns) {
+    return stride >= columns && stride > 0 ? stride : columns > 0 ? columns : 1;
+  }
+};
+
+/// The leading axes of a batched product, and where the matrices of each start.
+struct Batch {
+  Shape shape;
+  std::vector<std::int64_t> a;
+  std::vector<std::int64_t> b;
+
+  Batch(const Tensor& x, const Tensor& y) {
+    shape = broadcast(leading(x.shape()), leading(y.shape()), "attn::matmul");
+    const std::int64_t count = shape.numel();
+    for (std::int64_t i = 0; i < count; ++i) {
+      a.push_back(offset(x, i));
+      b.push_back(offset(y, i));
+    }
+  }
+
+  /// One step between all of them, or -1.
+  static std::int64_t even_step(const std::vector<std::int64_t>& offsets) {
+    if (offsets.size() < 2) return 0;
+    const std::int64_t step = offsets[1] - offsets[0];
+    for (std::size_t i = 2; i < offsets.size(); ++i)
+      if (offsets[i] - offsets[i - 1] != step) return -1;
+    return step;
+  }
+
+ private:
+  static Shape leading(const Shape& full) { return Shape(full.span().first(full.rank() - 2)); }
+
+  std::int64_t offset(const Tensor& x, std::int64_t index) const {
+    std::int64_t result = 0;
+    for (int axis = 1; axis <= shape.rank(); ++axis) {
+      const std::int64_t place = index % shape[-axis];
+      index /= shape[-axis];
+      const int own = x.rank() - 2 - axis;
+      if (own >= 0 && x.size(own) != 1) result += place * x.strides()[own];
+    }
+    return result;
+  }
+};
+
+template <class T>
+void multiply(const Matrix& a, const Matrix& b, const Batch& batch, const Tensor& c) {
+  gemm::Args<T> args;
+  args.m = c.size(-2);
+  args.n = c.size(-1);
+  args.k = a.tensor.size(-1);
+  args.lda = a.lead;
+  args.turn_a = a.turn;
+  args.ldb = b.lead;
+  args.turn_b = b.turn;
+  args.ldc = args.n > 0 ? args.n : 1;
+  args.a = a.tensor.data<T>();
+  args.b = b.tensor.data<T>();
+  args.c = c.mutable_data<T>();
+  const std::int64_t a_step = Batch::even_step(batch.a);
+  const std::int64_t b_step = Batch::even_step(batch.b);
+  const auto count = static_cast<std::int64_t>(batch.a.size());
+  if (a_step >= 0 && b_step >= 0) {
+    args.batch = count;
+    args.a_stride = a_step;
+    args.b_stride = b_step;
+    args.c_stride = args.m * args.n;
+    return gemm::product(args);
+  }
+  for (std::int64_t i = 0; i < count; ++i) {
+    gemm::Args<T> one = args;
+    one.a += batch.a[static_cast<std::size_t>(i)];
+    one.b += batch.b[static_cast<std::size_t>(i)];
+    one.c += i * args.m * args.n;
+    gemm::product(one);
+  }
+}
+
+/// a b, off the tape; f32 or f64.
+Tensor multiplied(const Tensor& x, const Tensor& y) {
+  const Matrix a(x);
+  const Matrix b(y);
+  const Batch batch(a.tensor, b.tensor);
+  Shape shape = batch.shape;
+  shape.push_back(x.size(-2));
+  shape.push_back(y.size(-1));
+  const Tensor c = Tensor::empty(shape, x.dtype(), x.device());
+  op::dispatch_real(x.dtype(), "attn::matmul",
+                    [&](auto zero) { multiply<decltype(zero)>(a, b, batch, c); });
+  return c;
+}
+
+}  // namespace
+
+Tensor matmul(const Tensor& a, const Tensor& b) {
+  op::require_real(a, "attn::matmul", "the first input");
+  op::require_real(b, "attn::matmul", "the second input");
+  op::require_same_kind(a, b, "attn::matmul");
+  if (a.rank() < 2 || b.rank() < 2 || a.size(-1) != b.size(-2))
+    fail("attn::matmul: ", a.text(), " times ", b.text(),
+         "; [..., m, k] times [..., k, n] is accepted");
+  // oneDNN has no product of fp16, and of bf16 only on some machines: both are widened.
+  if (op::is_half(a.dtype())) return matmul(a.to(DType::f32), b.to(DType::f32)).to(a.dtype());
+  return record(
+      "attn::matmul", {a, b}, multiplied(a, b),
+      [x = Saved(a), y = Saved(b)](const Gradients& grads, const Needs& needs) -> Gradients {
+        const Tensor& left = x.get();
+        const Tensor& right = y.get();
+        Gradients down(2);
+        if (needs[0])
+          down[0] = sum_to(multiplied(grads[0], right.transpose(-2, -1)), left.shape());
+        if (needs[1])
+          down[1] = sum_to(multiplied(left.transpose(-2, -1), grads[0]), right.shape());
+        return down;
+      });
+}
+
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  op::require_real(x, "attn::linear", "x");
+  op::require_real(weight, "attn::linear", "weight");
+  if (weight.rank() != 2 || x.rank() < 1 || x.size(-1) != weight.size(1))
+    fail("attn::linear: x ", x.text(), ", weight ", weight.text(),
+         "; x [..., in] and weight [out, in] are accepted");
+  if (bias.defined()) op::require_shape(bias, {weight.size(0)}, "attn::linear", "bias");
+  Shape shape = x.shape();
+  shape[-1] = weight.size(0);
+  // One product of all rows, whatever axes they have.
+  const std::int64_t rows = x.shape().numel() / std::max<std::int64_t>(1, x.size(-1));
+  const Tensor flat = x.size(-1) == 0
+                          ? x.reshape({Shape(x.shape().span().first(x.rank() - 1)).numel(), 0})
+                          : x.reshape({rows, x.size(-1)});
+  const Tensor y = matmul(flat, weight.transpose(0, 1));
+  return (bias.defined() ? add(y, bias) : y).reshape(shape);
+}
+
+}  // namespace attn

@@ -1,0 +1,173 @@
+#include "attn/tensor/ops/reduce.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "attn/core/dtype.hpp"
+#include "attn/core/error.hpp"
+#include "attn/tensor/ops/index.hpp"
+#include "attn/tensor/ops/pointwise.hpp"
+#include "attn/tensor/tape.hpp"
+#include "attn/tensor/tensor.hpp"
+#include "tensor/cpu/pointwise_table.hpp"
+#include "tensor/op.hpp"
+
+namespace attn {
+namespace {
+
+float row_sum(std::int64_t count, const float* x) {
+  return cpu::pointwise_table().sum(count, x);
+}
+double row_sum(std::int64_t count, const double* x) {
+  double total = 0.0;
+  for (std::int64_t i = 0; i < count; ++i) total += x[i];
+  return total;
+}
+void accumulate(std::int64_t count, const float* from, float* to) {
+  cpu::pointwise_table().accumulate(count, from, to);
+}
+void accumulate(std::int64_t count, const double* from, double* to) {
+  for (std::int64_t i = 0; i < count; ++i) to[i] += from[i];
+}
+
+/// x seen as [outer, reduced, inner] becomes [outer, inner].
+template <class T>
+void sum_middle(const T* x, std::int64_t outer, std::int64_t reduced, std::int64_t inner,
+                T* out) {
+  if (inner == 1) {
+    const std::int64_t grain = std::max<std::int64_t>(1, op::kGrain / (reduced + 1));
+    op::in_blocks(outer, grain, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) out[i] = row_sum(reduced, x + i * reduced);
+    });
+    return;
+  }
+  // Columns are cut into strips, so that one tall matrix still uses every thread.
+  constexpr std::int64_t kStrip = 512;
+  const std::int64_t strips = (inner + kStrip - 1) / kStrip;
+  op::in_blocks(outer * strips, 1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t task = begin; task < end; ++task) {
+      const std::int64_t first = task % strips * kStrip;
+      const std::int64_t count = std::min(kStrip, inner - first);
+      T* to = out + task / strips * inner + first;
+      std::fill_n(to, count, T(0));
+      const T* from = x + task / strips * reduced * inner + first;
+      for (std::int64_t r = 0; r < reduced; ++r) accumulate(count, from + r * inner, to);
+    }
+  });
+}
+
+struct Extents {
+  std::int64_t outer = 1;
+  std::int64_t reduced = 1;
+  std::int64_t inner = 1;
+
+  Extents(const Shape& shape, int axis) : reduced(shape[axis]) {
+    for (int i = 0; i < axis; ++i) outer *= shape[i];
+    for (int i = axis + 1; i < shape.rank(); ++i) inner *= shape[i];
+  }
+};
+
+/// The sum along one axis, which stays with extent 1; off the tape.
+Tensor sum_axis(const Tensor& input, int axis) {
+  if (op::is_half(input.dtype())) return sum_axis(input.to(DType::f32), axis).to(input.dtype());
+  const Tensor x = input.contiguous();
+  Shape shape = x.shape();
+  shape[axis] = 1;
+  const Tensor out = Tensor::empty(shape, x.dtype(), x.device());
+  const Extents extents(x.shape(), axis);
+  op::dispatch_real(x.dtype(), "attn::sum", [&](auto zero) {
+    using T = decltype(zero);
+    sum_middle(x.data<T>(), extents.outer, extents.reduced, extents.inner,
+               out.mutable_data<T>());
+  });
+  return out;
+}
+
+}  // namespace
+
+Tensor sum(const Tensor& x, int axis, Axis axes) {
+  op::require_real(x, "attn::sum", "the input");
+  axis = normal_axis(axis, x.rank(), "attn::sum");
+  const Tensor total =
+      record("attn::sum", {x}, sum_axis(x.detach(), axis),
+             [shape = x.shape()](const Gradients& grads, const Needs&) -> Gradients {
+               return {grads[0].expand(shape)};
+             });
+  return axes == Axis::keep ? total : total.squeeze(axis);
+}
+
+Tensor sum(const Tensor& x) {
+  if (x.rank() == 0) return x;
+  return sum(x.reshape({x.numel()}), 0);
+}
+
+Tensor mean(const Tensor& x) {
+  return affine(sum(x), 1.0 / static_cast<double>(std::max<std::int64_t>(1, x.numel())), 0.0);
+}
+
+Tensor mean(const Tensor& x, int axis, Axis axes) {
+  const auto count = static_cast<double>(std::max<std::int64_t>(1, x.size(axis)));
+  return affine(sum(x, axis, axes), 1.0 / count, 0.0);
+}
+
+Tensor sum_to(const Tensor& x, const Shape& shape) {
+  if (x.shape() == shape) return x;
+  Tensor result = x;
+  // Leading axes that lie together are summed as one.
+  const int extra = x.rank() - shape.rank();
+  if (extra > 0) {
+    Shape joined{1};
+    for (int axis = 0; axis < x.rank(); ++axis) {
+      if (axis < extra) {
+        joined[0] *= x.size(axis);
+      } else {
+        joined.push_back(x.size(axis));
+      }
+    }
+    result = sum(result.reshape(joined), 0);
+  }
+  for (int axis = 0; axis < shape.rank(); ++axis)
+    if (shape[axis] == 1 && result.size(axis) != 1) result = sum(result, axis, Axis::keep);
+  if (!(result.shape() == shape))
+    fail("attn::sum_to: ", x.text(), " to ", shape.text(), "; a shape that broadcasts to it ",
+         "is accepted");
+  return result;
+}
+
+Tensor argmax(const Tensor& x, int axis) {
+  op::require_real(x, "attn::argmax", "the input");
+  axis = normal_axis(axis, x.rank(), "attn::argmax");
+  const Tensor wide = op::is_half(x.dtype()) ? x.detach().to(DType::f32) : x.detach();
+  const Tensor packed = wide.contiguous();
+  const Extents extents(packed.shape(), axis);
+  if (extents.reduced == 0 && extents.outer * extents.inner > 0)
+    fail("attn::argmax: axis ", axis, " of ", x.text(), " is empty; one number is needed");
+  Shape shape = packed.shape();
+  shape.erase(axis);
+  const Tensor out = Tensor::empty(shape, DType::i64);
+  auto* to = out.mutable_data<std::int64_t>();
+  op::dispatch_real(packed.dtype(), "attn::argmax", [&](auto zero) {
+    using T = decltype(zero);
+    const T* from = packed.data<T>();
+    for (std::int64_t o = 0; o < extents.outer; ++o) {
+      for (std::int64_t i = 0; i < extents.inner; ++i) {
+        const T* row = from + o * extents.reduced * extents.inner + i;
+        std::int64_t best = 0;
+        for (std::int64_t r = 1; r < extents.reduced; ++r)
+          if (row[r * extents.inner] > row[best * extents.inner]) best = r;
+        to[o * extents.inner + i] = best;
+      }
+    }
+  });
+  return out;
+}
+
+Maximum max(const Tensor& x, int axis, Axis axes) {
+  axis = normal_axis(axis, x.rank(), "attn::max");
+  const Tensor indices = argmax(x, axis).unsqueeze(axis);
+  const Tensor values = gather(x, axis, indices);
+  if (axes == Axis::keep) return {values, indices};
+  return {values.squeeze(axis), indices.squeeze(axis)};
+}
+
+}  // namespace attn

@@ -1,0 +1,165 @@
+#include "tensor/ops/rnn_direction.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "attn/core/dtype.hpp"
+#include "attn/gemm/gemm.hpp"
+#include "attn/tensor/ops/rnn.hpp"
+#include "attn/tensor/tape.hpp"
+#include "attn/tensor/tensor.hpp"
+#include "tensor/op.hpp"
+#include "tensor/ops/rnn_layer.hpp"
+#include "tensor/ops/rnn_weight.hpp"
+
+namespace attn::op {
+namespace {
+
+using gemm::Turn;
+
+/// to[j, i] = from[i, j] for rows of features, zero where `time` is past the length.
+enum class Major { batch, time };
+
+template <class T>
+void turn_rows(const Tensor& from, const Tensor& to, Major from_major, const Tensor& lengths) {
+  const std::int64_t outer = from.size(0);
+  const std::int64_t inner = from.size(1);
+  const std::int64_t features = from.size(2);
+  const T* source = from.data<T>();
+  T* target = to.mutable_data<T>();
+  const std::int64_t* length = lengths.defined() ? lengths.data<std::int64_t>() : nullptr;
+  const std::int64_t grain =
+      std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(1, inner * features));
+  in_blocks(outer, grain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i)
+      for (std::int64_t j = 0; j < inner; ++j) {
+        const std::int64_t row = from_major == Major::batch ? i : j;
+        const std::int64_t time = from_major == Major::batch ? j : i;
+        T* place = target + (j * outer + i) * features;
+        if (length != nullptr && time >= length[row]) {
+          std::fill_n(place, features, T(0));
+        } else {
+          std::copy_n(source + (i * inner + j) * features, features, place);
+        }
+      }
+  });
+}
+
+Tensor turned(const Tensor& x, Major major, const Tensor& lengths) {
+  const Tensor packed = x.contiguous();
+  const Tensor result = Tensor::empty({x.size(1), x.size(0), x.size(2)}, x.dtype());
+  dispatch_real(x.dtype(), "attn::rnn",
+                [&](auto type) { turn_rows<decltype(type)>(packed, result, major, lengths); });
+  return result;
+}
+
+/// The inputs of the recorded op, in this order.
+enum Input { kX, kWeightIh, kWeightHh, kBiasIh, kBiasHh, kState, kCell, kInputs };
+
+template <class T>
+Tensor run_forward(const LayerShape& shape, const Tensor& x, const RecurrentWeights& weights,
+                   const LayerMemory& memory, const Tensor& lengths) {
+  const Tensor out = Tensor::empty({shape.steps, shape.batch, shape.hidden}, kDType<T>);
+  T* out_data = out.mutable_data<T>();
+  const LayerForward<T> layer(shape, weights, memory, lengths);
+  const Matrix<T> products{layer.gates(0, 0), shape.steps * shape.batch, shape.input_columns(),
+                           shape.kept_columns()};
+  multiply<T>(matrix_of<T>(x), Turn::no, matrix_of<T>(weights.weight_ih), Turn::yes, products,
+              Onto::replace);
+  in_row_blocks(shape.batch, [&](std::int64_t first, std::int64_t rows) {
+    for (std::int64_t step = 0; step < shape.steps; ++step) {
+      const std::int64_t time = shape.way == Way::forward ? step : shape.steps - 1 - step;
+      layer.step(time, first, rows, out_data + (time * shape.batch + first) * shape.hidden,
+                 shape.hidden);
+    }
+  });
+  return out;
+}
+
+/// What the gradient needs of the forward pass.
+struct Kept {
+  LayerShape shape;
+  LayerMemory memory;
+  Saved x;
+  Saved weight_ih;
+  Saved weight_hh;
+  Saved lengths;
+};
+
+template <class T>
+Gradients run_backward(const Kept& kept, const Gradients& grads, const Needs& needs) {
+  const LayerShape& shape = kept.shape;
+  const LayerBackward<T> layer(shape, kept.weight_hh.get(), kept.memory, kept.lengths.get(),
+                               grads[1], grads.size() > 2 ? grads[2] : Tensor());
+  const Tensor d_out = grads[0].defined() ? grads[0].contiguous() : Tensor();
+  const T* d_out_data = d_out.defined() ? d_out.data<T>() : nullptr;
+  in_row_blocks(shape.batch, [&](std::int64_t first, std::int64_t rows) {
+    for (std::int64_t step = shape.steps; step-- > 0;) {
+      const std::int64_t time = shape.way == Way::forward ? step : shape.steps - 1 - step;
+      const std::int64_t at = (time * shape.batch + first) * shape.hidden;
+      layer.step(time, first, rows, d_out_data == nullptr ? nullptr : d_out_data + at,
+                 shape.hidden);
+    }
+  });
+
+  Gradients result(kInputs);
+  const Tensor& x = kept.x.get();
+  const Tensor& weight = kept.weight_ih.get();
+  if (needs[kX]) {
+    result[kX] = Tensor::empty(x.shape(), kDType<T>);
+    multiply<T>(layer.d_inputs(), Turn::no, matrix_of<T>(weight), Turn::no,
+                mutable_matrix_of<T>(result[kX]), Onto::replace);
+  }
+  if (needs[kWeightIh]) {
+    result[kWeightIh] = Tensor::empty(weight.shape(), kDType<T>);
+    multiply<T>(layer.d_inputs(), Turn::yes, matrix_of<T>(x), Turn::no,
+                mutable_matrix_of<T>(result[kWeightIh]), Onto::replace);
+  }
+  if (needs[kWeightHh]) result[kWeightHh] = layer.d_weight_hh();
+  if (needs[kBiasIh] || needs[kBiasHh]) {
+    const auto bias = layer.d_bias();
+    result[kBiasIh] = bias.ih;
+    result[kBiasHh] = bias.hh;
+  }
+  result[kState] = layer.d_state();
+  result[kCell] = layer.d_cell();
+  return result;
+}
+
+}  // namespace
+
+Tensor time_major(const Tensor& x, const Tensor& lengths) {
+  return record("time_major", {x}, turned(x, Major::batch, lengths),
+                [kept = Saved(lengths)](const Gradients& grads, const Needs&) -> Gradients {
+                  return {turned(grads[0], Major::time, kept.get())};
+                });
+}
+
+DirectionResult run_direction(CellKind kind, Way way, const Tensor& x,
+                              const RecurrentWeights& weights, const Tensor& state,
+                              const Tensor& cell, const Tensor& lengths) {
+  const LayerShape shape{kind, way, x.size(0), x.size(1), weights.weight_hh.size(1)};
+  const LayerMemory memory(shape, x.dtype());
+  memory.start(shape, state, cell);
+  const auto forward = [&](auto type) {
+    return run_forward<decltype(type)>(shape, x.contiguous(), weights, memory, lengths);
+  };
+  std::vector<Tensor> results{dispatch_real(x.dtype(), "attn::rnn", forward),
+                              memory.states.select(0, shape.last_slot()).clone()};
+  if (kind == CellKind::lstm)
+    results.push_back(memory.cells.select(0, shape.last_slot()).clone());
+  const std::array<Tensor, kInputs> inputs{
+      x, weights.weight_ih, weights.weight_hh, weights.bias_ih, weights.bias_hh, state, cell};
+  const Kept kept{shape, memory, x.contiguous(), weights.weight_ih, weights.weight_hh, lengths};
+  record(kind == CellKind::gru ? "gru" : "lstm", inputs, results,
+         [kept, dtype = x.dtype()](const Gradients& grads, const Needs& needs) {
+           return dispatch_real(dtype, "attn::rnn", [&](auto type) {
+             return run_backward<decltype(type)>(kept, grads, needs);
+           });
+         });
+  return {results[0], results[1], kind == CellKind::lstm ? results[2] : Tensor()};
+}
+
+}  // namespace attn::op

@@ -1,0 +1,111 @@
+// Choosing by a condition: what is not chosen is lost, in the gradient too.
+
+#include <array>
+#include <cstdint>
+
+#include "attn/core/dtype.hpp"
+#include "attn/core/error.hpp"
+#include "attn/tensor/ops/pointwise.hpp"
+#include "attn/tensor/ops/reduce.hpp"
+#include "attn/tensor/tape.hpp"
+#include "attn/tensor/tensor.hpp"
+#include "tensor/cpu/rows.hpp"
+#include "tensor/op.hpp"
+
+namespace attn {
+namespace {
+
+/// keep ? a : b in the shape of all three, off the tape; f32 or f64.
+Tensor choose(const Tensor& keep, const Tensor& a, const Tensor& b) {
+  const char* where = "attn::where";
+  const Shape shape = broadcast(keep.shape(), broadcast(a.shape(), b.shape(), where), where);
+  const Tensor out = Tensor::empty(shape, a.dtype(), a.device());
+  const auto seen = [&](const Tensor& x) {
+    return cpu::broadcast_strides(x.shape(), x.strides(), shape);
+  };
+  op::dispatch_real(a.dtype(), where, [&](auto zero) {
+    using T = decltype(zero);
+    const bool* chosen = keep.data<bool>();
+    const T* x = a.data<T>();
+    const T* y = b.data<T>();
+    T* to = out.mutable_data<T>();
+    cpu::for_rows<4>(shape, {out.strides(), seen(keep), seen(a), seen(b)},
+                     [&](std::int64_t count, const std::array<std::int64_t, 4>& at,
+                         const std::array<std::int64_t, 4>& step) {
+                       for (std::int64_t i = 0; i < count; ++i)
+                         to[at[0] + i] = chosen[at[1] + i * step[1]] ? x[at[2] + i * step[2]]
+                                                                     : y[at[3] + i * step[3]];
+                     });
+  });
+  return out;
+}
+
+Tensor zero_like(const Tensor& x) {
+  return Tensor::zeros(Shape::filled(x.rank(), 1), x.dtype());
+}
+
+/// out[i] = f(a[i], b[i]) on booleans.
+template <class F>
+Tensor boolean(const Tensor& a, const Tensor& b, const char* where, const F& f) {
+  op::require_dtype(a, DType::boolean, where, "the first input");
+  op::require_dtype(b, DType::boolean, where, "the second input");
+  const Shape shape = broadcast(a.shape(), b.shape(), where);
+  const Tensor x = a.expand(shape).contiguous();
+  const Tensor y = b.expand(shape).contiguous();
+  const Tensor out = Tensor::empty(shape, DType::boolean);
+  const bool* left = x.data<bool>();
+  const bool* right = y.data<bool>();
+  bool* to = out.mutable_data<bool>();
+  for (std::int64_t i = 0; i < shape.numel(); ++i) to[i] = f(left[i], right[i]);
+  return out;
+}
+
+}  // namespace
+
+Tensor where(const Tensor& keep, const Tensor& a, const Tensor& b) {
+  op::require_dtype(keep, DType::boolean, "attn::where", "the condition");
+  op::require_real(a, "attn::where", "the first input");
+  op::require_same_kind(a, b, "attn::where");
+  if (op::is_half(a.dtype()))
+    return where(keep, a.to(DType::f32), b.to(DType::f32)).to(a.dtype());
+  return record("attn::where", {a, b}, choose(keep, a, b),
+                [chosen = Saved(keep), a_shape = a.shape(), b_shape = b.shape()](
+                    const Gradients& grads, const Needs& needs) -> Gradients {
+                  const Tensor zero = zero_like(grads[0]);
+                  Gradients down(2);
+                  if (needs[0]) down[0] = sum_to(choose(chosen.get(), grads[0], zero), a_shape);
+                  if (needs[1]) down[1] = sum_to(choose(chosen.get(), zero, grads[0]), b_shape);
+                  return down;
+                });
+}
+
+Tensor keep_where(const Tensor& x, const Tensor& keep, double value) {
+  op::require_real(x, "attn::keep_where", "the input");
+  return where(keep, x, Tensor::full(Shape::filled(x.rank(), 1), value, x.dtype()));
+}
+
+Tensor length_mask(const Tensor& lengths, std::int64_t extent) {
+  op::require_dtype(lengths, DType::i64, "attn::length_mask", "lengths");
+  const Tensor packed = lengths.contiguous();
+  Shape shape = lengths.shape();
+  shape.push_back(extent);
+  const Tensor mask = Tensor::empty(shape, DType::boolean);
+  const auto* length = packed.data<std::int64_t>();
+  bool* to = mask.mutable_data<bool>();
+  for (std::int64_t b = 0; b < lengths.numel(); ++b) {
+    if (length[b] < 0 || length[b] > extent)
+      fail("attn::length_mask: length ", length[b], " of row ", b, "; 0 to ", extent,
+           " are accepted");
+    for (std::int64_t i = 0; i < extent; ++i) to[b * extent + i] = i < length[b];
+  }
+  return mask;
+}
+
+Tensor logical_and(const Tensor& a, const Tensor& b) {
+  return boolean(a, b, "attn::logical_and", [](bool x, bool y) { return x && y; });
+}
+Tensor logical_not(const Tensor& a) {
+  return boolean(a, a, "attn::logical_not", [](bool x, bool) { return !x; });
+}
+
+}  // namespace attn

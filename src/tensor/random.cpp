@@ -1,0 +1,145 @@
+#include "attn/tensor/random.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+#include <string_view>
+#include <utility>
+
+#include "attn/core/dtype.hpp"
+#include "attn/core/error.hpp"
+#include "attn/core/philox.hpp"
+#include "attn/tensor/ops/pointwise.hpp"
+#include "attn/tensor/tape.hpp"
+#include "attn/tensor/tensor.hpp"
+#include "tensor/op.hpp"
+
+namespace attn {
+namespace {
+
+/// A bijection that spreads nearby numbers. Steele, Lea and Flood, 2014 (SplitMix64).
+std::uint64_t spread(std::uint64_t x) {
+  x += 0x9E3779B97F4A7C15u;
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
+  return x ^ (x >> 31);
+}
+
+PhiloxBlock<std::uint32_t> words_at(std::uint64_t key, std::int64_t block) {
+  const auto place = static_cast<std::uint64_t>(block);
+  return philox<std::uint32_t>({static_cast<std::uint32_t>(place),
+                                static_cast<std::uint32_t>(place >> 32), 0x617474u, 0x6eu},
+                               key);
+}
+
+/// Strictly between 0 and 1, with 53 bits.
+double fraction(std::uint32_t high, std::uint32_t low) {
+  const std::uint64_t bits = (static_cast<std::uint64_t>(high) << 32 | low) >> 11;
+  return (static_cast<double>(bits) + 0.5) * 0x1p-53;
+}
+
+/// Fills [0, count) from pairs: make(first, second) gives two numbers of two fractions.
+template <class Make>
+Tensor drawn_pairs(const Shape& shape, DType dtype, std::uint64_t key, const Make& make) {
+  const Tensor wide = Tensor::empty(shape, DType::f64);
+  auto* to = wide.mutable_data<double>();
+  const std::int64_t count = shape.numel();
+  op::in_blocks((count + 1) / 2, op::kGrain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t pair = begin; pair < end; ++pair) {
+      const auto words = words_at(key, pair);
+      const auto [x, y] = make(fraction(words.a, words.b), fraction(words.c, words.d));
+      to[2 * pair] = x;
+      if (2 * pair + 1 < count) to[2 * pair + 1] = y;
+    }
+  });
+  return wide.to(dtype);
+}
+
+}  // namespace
+
+Random Random::named(std::string_view name) const {
+  // FNV-1a: short, and the same everywhere.
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const char letter : name)
+    hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3u;
+  return Random(spread(key_ ^ spread(hash)));
+}
+
+std::uint64_t Random::next() {
+  return spread(key_ ^ spread(++drawn_));
+}
+
+Random Random::at(std::uint64_t key, std::uint64_t drawn) {
+  Random random(key);
+  random.drawn_ = drawn;
+  return random;
+}
+
+Tensor uniform(const Shape& shape, double low, double high, Random& random, DType dtype) {
+  return drawn_pairs(shape, dtype, random.next(), [=](double x, double y) {
+    return std::pair(low + (high - low) * x, low + (high - low) * y);
+  });
+}
+
+Tensor normal(const Shape& shape, double mean, double deviation, Random& random, DType dtype) {
+  // Box and Muller, 1958.
+  return drawn_pairs(shape, dtype, random.next(), [=](double x, double y) {
+    const double radius = deviation * std::sqrt(-2.0 * std::log(x));
+    const double angle = 2.0 * std::numbers::pi * y;
+    return std::pair(mean + radius * std::cos(angle), mean + radius * std::sin(angle));
+  });
+}
+
+Tensor random_integers(const Shape& shape, std::int64_t low, std::int64_t high,
+                       Random& random) {
+  if (high <= low)
+    fail("attn::random_integers: [", low, ", ", high, ") is empty; low < high is accepted");
+  const Tensor out = Tensor::empty(shape, DType::i64);
+  auto* to = out.mutable_data<std::int64_t>();
+  const std::uint64_t key = random.next();
+  const auto range = static_cast<std::uint64_t>(high - low);
+  for (std::int64_t i = 0; i < shape.numel(); ++i) {
+    const auto words = words_at(key, i);
+    const auto wide = static_cast<std::uint64_t>(words.a) << 32 | words.b;
+    to[i] = low + static_cast<std::int64_t>(wide % range);
+  }
+  return out;
+}
+
+Tensor permutation(std::int64_t count, Random& random) {
+  const Tensor out = Tensor::arange(count);
+  auto* order = out.mutable_data<std::int64_t>();
+  const std::uint64_t key = random.next();
+  // Fisher and Yates.
+  for (std::int64_t i = count - 1; i > 0; --i) {
+    const auto words = words_at(key, i);
+    const auto wide = static_cast<std::uint64_t>(words.a) << 32 | words.b;
+    std::swap(order[i], order[wide % static_cast<std::uint64_t>(i + 1)]);
+  }
+  return out;
+}
+
+Tensor dropout(const Tensor& x, double probability, Random& random) {
+  op::require_real(x, "attn::dropout", "the input");
+  if (!(probability >= 0.0 && probability < 1.0))
+    fail("attn::dropout: probability ", probability, "; 0 <= probability < 1 is accepted");
+  if (probability == 0.0) return x;
+  const std::uint64_t key = random.next();
+  const auto bound = static_cast<std::uint32_t>(probability * 0x1p32);
+  const float keep = static_cast<float>(1.0 / (1.0 - probability));
+  const Tensor factor = Tensor::empty(x.shape(), DType::f32);
+  auto* to = factor.mutable_data<float>();
+  const std::int64_t count = x.numel();
+  op::in_blocks((count + 3) / 4, op::kGrain / 4, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t block = begin; block < end; ++block) {
+      const auto words = words_at(key, block);
+      const std::uint32_t four[4] = {words.a, words.b, words.c, words.d};
+      for (std::int64_t i = 4 * block; i < std::min(count, 4 * block + 4); ++i)
+        to[i] = four[i & 3] < bound ? 0.0f : keep;
+    }
+  });
+  return mul(x, factor.to(x.dtype()));
+}
+
+}  // namespace attn

@@ -1,0 +1,95 @@
+#include "attn/gemm/gemm.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "attn/core/error.hpp"
+#include "support/random.hpp"
+
+namespace attn::gemm {
+namespace {
+
+using test::Random;
+
+/// C by the definition, in double.
+double entry(const Args<float>& args, std::int64_t i, std::int64_t j, double before) {
+  double total = args.beta * before;
+  for (std::int64_t p = 0; p < args.k; ++p) {
+    const float a =
+        args.turn_a == Turn::yes ? args.a[p * args.lda + i] : args.a[i * args.lda + p];
+    const float b =
+        args.turn_b == Turn::yes ? args.b[j * args.ldb + p] : args.b[p * args.ldb + j];
+    total += static_cast<double>(a) * b;
+  }
+  return total;
+}
+
+std::vector<float> numbers(const char* name, std::int64_t count) {
+  Random random(name);
+  const auto values = random.numbers(static_cast<std::size_t>(count), -1.0, 1.0);
+  return {values.begin(), values.end()};
+}
+
+TEST(Gemm, EveryTurnAndBetaIsTheDefinition) {
+  const std::int64_t m = 5, n = 7, k = 3;
+  for (const Turn turn_a : {Turn::no, Turn::yes}) {
+    for (const Turn turn_b : {Turn::no, Turn::yes}) {
+      for (const float beta : {0.0f, 1.0f}) {
+        const auto a = numbers("a", 40), b = numbers("b", 60);
+        const auto before = numbers("c", m * 9);
+        auto c = before;
+        const Args<float> args{.m = m,
+                               .n = n,
+                               .k = k,
+                               .a = a.data(),
+                               .lda = turn_a == Turn::yes ? 6 : 4,
+                               .turn_a = turn_a,
+                               .b = b.data(),
+                               .ldb = turn_b == Turn::yes ? 4 : 8,
+                               .turn_b = turn_b,
+                               .c = c.data(),
+                               .ldc = 9,
+                               .beta = beta};
+        product(args);
+        for (std::int64_t i = 0; i < m; ++i)
+          for (std::int64_t j = 0; j < n; ++j)
+            EXPECT_NEAR(c[static_cast<std::size_t>(i * 9 + j)],
+                        entry(args, i, j, before[static_cast<std::size_t>(i * 9 + j)]), 1e-5);
+      }
+    }
+  }
+}
+
+TEST(Gemm, ThreadsChangeNoBit) {
+  const std::int64_t size = 600;
+  const auto a = numbers("a", size * size), b = numbers("b", size * size);
+  std::vector<float> one(a.size()), two(a.size());
+  Args<float> args{.m = size,
+                   .n = size,
+                   .k = size,
+                   .a = a.data(),
+                   .lda = size,
+                   .b = b.data(),
+                   .ldb = size,
+                   .c = one.data(),
+                   .ldc = size};
+  product(args, 1);
+  args.c = two.data();
+  product(args, 2);
+  EXPECT_EQ(one, two);
+}
+
+TEST(Gemm, WrongStridesAreRefused) {
+  float x = 0.0f;
+  EXPECT_THROW(
+      product(Args<float>{
+          .m = 1, .n = 1, .k = 2, .a = &x, .lda = 1, .b = &x, .ldb = 1, .c = &x, .ldc = 1}),
+      InvalidArgument);
+  EXPECT_THROW(product(Args<float>{.m = -1}), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace attn::gemm

@@ -1,0 +1,418 @@
+#include "attn/tensor/ops/attention_decoder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "attn/core/dtype.hpp"
+#include "attn/core/error.hpp"
+#include "attn/core/thread_pool.hpp"
+#include "attn/tensor/ops/join.hpp"
+#include "attn/tensor/ops/matmul.hpp"
+#include "attn/tensor/ops/normalise.hpp"
+#include "attn/tensor/ops/pointwise.hpp"
+#include "attn/tensor/ops/reduce.hpp"
+#include "attn/tensor/ops/rnn.hpp"
+#include "attn/tensor/tensor.hpp"
+#include "tensor/support/gradcheck.hpp"
+
+namespace attn {
+namespace {
+
+using test::expect_close;
+using test::expect_gradients;
+using test::expect_same_in_float;
+using test::random_tensor;
+
+enum class Kind { bahdanau, luong };
+enum class Score { dot, additive };
+
+struct Sizes {
+  Kind kind = Kind::bahdanau;
+  std::int64_t batch = 3;
+  std::int64_t steps = 3;
+  std::int64_t source = 4;
+  std::int64_t embedding = 2;
+  std::int64_t hidden = 3;
+  std::int64_t values = 4;
+  std::int64_t key_dim = 5;
+  std::int64_t attentional = 2;
+  int layers = 1;
+  Score score = Score::additive;
+  InputOrder order = InputOrder::context_first;
+  InputFeeding feeding = InputFeeding::on;
+  std::vector<std::int64_t> lengths = {};
+
+  bool luong() const { return kind == Kind::luong; }
+  std::int64_t keys() const { return score == Score::dot ? hidden : key_dim; }
+  std::int64_t extra() const {
+    return !luong() ? values : feeding == InputFeeding::on ? attentional : 0;
+  }
+};
+
+/// Places in the list of inputs; then four for each layer.
+enum Place : std::size_t { kY, kKeys, kValues, kState, kCell, kQuery, kScore, kJoin, kRnn };
+
+std::vector<Tensor> inputs_of(const Sizes& s) {
+  std::vector<Tensor> in(kRnn);
+  in[kY] = random_tensor("y", {s.batch, s.steps, s.embedding});
+  in[kKeys] = random_tensor("keys", {s.batch, s.source, s.keys()});
+  in[kValues] = random_tensor("values", {s.batch, s.source, s.values});
+  in[kState] = random_tensor("state", {s.layers, s.batch, s.hidden});
+  if (s.luong()) in[kCell] = random_tensor("cell", {s.layers, s.batch, s.hidden});
+  if (s.score == Score::additive) {
+    in[kQuery] = random_tensor("query", {s.key_dim, s.hidden});
+    in[kScore] = random_tensor("score", {s.key_dim});
+  }
+  if (s.luong()) in[kJoin] = random_tensor("join", {s.attentional, s.values + s.hidden});
+  for (int layer = 0; layer < s.layers; ++layer) {
+    const std::int64_t rows = (s.luong() ? 4 : 3) * s.hidden;
+    const std::int64_t width = layer == 0 ? s.embedding + s.extra() : s.hidden;
+    const std::string name = "layer " + std::to_string(layer);
+    in.push_back(random_tensor(name + " ih", {rows, width}));
+    in.push_back(random_tensor(name + " hh", {rows, s.hidden}));
+    in.push_back(random_tensor(name + " b ih", {rows}));
+    in.push_back(random_tensor(name + " b hh", {rows}));
+  }
+  return in;
+}
+
+std::vector<RecurrentWeights> rnn_of(const std::vector<Tensor>& in) {
+  std::vector<RecurrentWeights> weights;
+  for (std::size_t i = kRnn; i < in.size(); i += 4)
+    weights.push_back({in[i], in[i + 1], in[i + 2], in[i + 3]});
+  return weights;
+}
+
+DecoderSource source_of(const Sizes& s, const std::vector<Tensor>& in) {
+  return {.keys = in[kKeys],
+          .values = in[kValues],
+          .lengths = s.lengths.empty() ? Tensor() : Tensor::from(s.lengths, {s.batch})};
+}
+
+std::vector<Tensor> run(const Sizes& s, const std::vector<Tensor>& in) {
+  if (s.luong()) {
+    const LuongResult r = luong_decode(in[kY], source_of(s, in), in[kState], in[kCell],
+                                       {.query = in[kQuery],
+                                        .score = in[kScore],
+                                        .rnn = rnn_of(in),
+                                        .join = in[kJoin],
+                                        .feeding = s.feeding});
+    return {r.attentional, r.weights, r.state, r.cell};
+  }
+  const BahdanauResult r = bahdanau_decode(
+      in[kY], source_of(s, in), in[kState],
+      {.query = in[kQuery], .score = in[kScore], .rnn = rnn_of(in), .order = s.order});
+  return {r.states, r.weights, r.contexts, r.state};
+}
+
+struct Attended {
+  Tensor weights;  ///< [batch, source]
+  Tensor context;  ///< [batch, values]
+};
+
+/// One step of attention from the formulas, one op at a time.
+Attended naive_attend(const Sizes& s, const std::vector<Tensor>& in, const Tensor& state) {
+  const Tensor query = (in[kQuery].defined() ? linear(state, in[kQuery]) : state).unsqueeze(1);
+  const Tensor scores = in[kScore].defined() ? sum(tanh(query + in[kKeys]) * in[kScore], 2)
+                                             : sum(query * in[kKeys], 2);
+  const Tensor keep =
+      s.lengths.empty() ? Tensor() : length_mask(source_of(s, in).lengths, s.source);
+  const Tensor weights = softmax(scores, 1, keep);
+  return {weights, sum(weights.unsqueeze(2) * in[kValues], 1)};
+}
+
+std::vector<Tensor> naive_bahdanau(const Sizes& s, const std::vector<Tensor>& in) {
+  const auto rnn = rnn_of(in);
+  std::vector<Tensor> state;
+  for (int layer = 0; layer < s.layers; ++layer) state.push_back(in[kState].select(0, layer));
+  std::vector<Tensor> states;
+  std::vector<Tensor> weights;
+  std::vector<Tensor> contexts;
+  for (std::int64_t t = 0; t < s.steps; ++t) {
+    const Attended seen = naive_attend(s, in, state.back());
+    const Tensor y = in[kY].select(1, t);
+    Tensor flow = s.order == InputOrder::context_first ? concat({seen.context, y}, 1)
+                                                       : concat({y, seen.context}, 1);
+    for (std::size_t layer = 0; layer < rnn.size(); ++layer)
+      flow = state[layer] = gru_cell(flow, state[layer], rnn[layer]);
+    states.push_back(flow);
+    weights.push_back(seen.weights);
+    contexts.push_back(seen.context);
+  }
+  return {stack(states, 1), stack(weights, 1), stack(contexts, 1), stack(state, 0)};
+}
+
+std::vector<Tensor> naive_luong(const Sizes& s, const std::vector<Tensor>& in) {
+  const auto rnn = rnn_of(in);
+  std::vector<Tensor> state;
+  std::vector<Tensor> cell;
+  for (int layer = 0; layer < s.layers; ++layer) {
+    state.push_back(in[kState].select(0, layer));
+    cell.push_back(in[kCell].select(0, layer));
+  }
+  std::vector<Tensor> outs;
+  std::vector<Tensor> weights;
+  Tensor fed = Tensor::zeros({s.batch, s.attentional}, in[kY].dtype());
+  for (std::int64_t t = 0; t < s.steps; ++t) {
+    Tensor flow = in[kY].select(1, t);
+    if (s.feeding == InputFeeding::on) flow = concat({flow, fed}, 1);
+    for (std::size_t layer = 0; layer < rnn.size(); ++layer) {
+      const LstmStep step = lstm_cell(flow, state[layer], cell[layer], rnn[layer]);
+      flow = state[layer] = step.state;
+      cell[layer] = step.cell;
+    }
+    const Attended seen = naive_attend(s, in, flow);
+    fed = tanh(linear(concat({seen.context, flow}, 1), in[kJoin]));
+    outs.push_back(fed);
+    weights.push_back(seen.weights);
+  }
+  return {stack(outs, 1), stack(weights, 1), stack(state, 0), stack(cell, 0)};
+}
+
+std::vector<Tensor> naive(const Sizes& s, const std::vector<Tensor>& in) {
+  return s.luong() ? naive_luong(s, in) : naive_bahdanau(s, in);
+}
+
+std::vector<Sizes> interesting() {
+  return {
+      {},
+      {.steps = 1},
+      {.layers = 2, .lengths = {4, 2, 1}},
+      {.order = InputOrder::embedding_first, .lengths = {0, 4, 3}},
+      {.kind = Kind::luong},
+      {.kind = Kind::luong, .score = Score::dot, .lengths = {4, 0, 1}},
+      {.kind = Kind::luong, .layers = 2, .lengths = {1, 4, 2}},
+      {.kind = Kind::luong,
+       .steps = 1,
+       .layers = 2,
+       .score = Score::dot,
+       .feeding = InputFeeding::off},
+      {.kind = Kind::luong, .layers = 2, .feeding = InputFeeding::off, .lengths = {3, 0, 4}}};
+}
+
+TEST(AttentionDecoder, AgreesWithTheFormulasOneOpAtATime) {
+  for (const Sizes& s : interesting()) {
+    const auto inputs = inputs_of(s);
+    const auto got =
+        test::gradcheck::run([&](const auto& in) { return run(s, in); }, inputs, DType::f64);
+    const auto want =
+        test::gradcheck::run([&](const auto& in) { return naive(s, in); }, inputs, DType::f64);
+    for (std::size_t i = 0; i < want.results.size(); ++i)
+      expect_close(got.results[i], want.results[i], 1e-12, "result " + std::to_string(i));
+    for (std::size_t i = 0; i < want.grads.size(); ++i)
+      if (want.grads[i].defined())
+        expect_close(got.grads[i], want.grads[i], 1e-12, "gradient " + std::to_string(i));
+  }
+}
+
+TEST(AttentionDecoder, GradientsAgreeWithFiniteDifferences) {
+  for (const Kind kind : {Kind::bahdanau, Kind::luong}) {
+    const Sizes s{.kind = kind,
+                  .batch = 2,
+                  .steps = 3,
+                  .source = 3,
+                  .hidden = 2,
+                  .values = 2,
+                  .key_dim = 2,
+                  .layers = 2,
+                  .lengths = {3, 2}};
+    expect_gradients([&](const auto& in) { return run(s, in); }, inputs_of(s));
+  }
+}
+
+/// The gradient of one result alone: the others arrive undefined.
+TEST(AttentionDecoder, AnySubsetOfTheResultsMayBeUsed) {
+  for (const Kind kind : {Kind::bahdanau, Kind::luong}) {
+    const Sizes s{.kind = kind, .layers = 2, .lengths = {4, 2, 0}};
+    for (std::size_t result = 0; result < 4; ++result) {
+      const auto inputs = inputs_of(s);
+      const auto one = [&](const auto& f) {
+        return [&s, f, result](const std::vector<Tensor>& in) {
+          return std::vector<Tensor>{f(s, in)[result]};
+        };
+      };
+      const auto got = test::gradcheck::run(one(run), inputs, DType::f64);
+      const auto want = test::gradcheck::run(one(naive), inputs, DType::f64);
+      for (std::size_t i = 0; i < want.grads.size(); ++i) {
+        if (!want.grads[i].defined()) continue;
+        expect_close(got.grads[i], want.grads[i], 1e-12, "gradient " + std::to_string(i));
+      }
+    }
+  }
+}
+
+TEST(AttentionDecoder, FloatAgreesWithDoubleAtOddSizes) {
+  for (const Kind kind : {Kind::bahdanau, Kind::luong})
+    for (const std::int64_t size : {5, 17, 40}) {
+      Sizes s{.kind = kind,
+              .batch = 19,
+              .steps = 4,
+              .source = 11,
+              .embedding = 6,
+              .hidden = size,
+              .values = size + 3,
+              .key_dim = size + 1,
+              .attentional = size,
+              .layers = 2,
+              .lengths = {}};
+      for (std::int64_t b = 0; b < s.batch; ++b) s.lengths.push_back((b * 5) % 12);
+      std::vector<Tensor> inputs = inputs_of(s);
+      for (std::size_t i = kQuery; i < inputs.size(); ++i)
+        if (inputs[i].defined()) inputs[i] = inputs[i] * 0.3;
+      expect_same_in_float([&](const auto& in) { return run(s, in); }, inputs);
+    }
+}
+
+TEST(AttentionDecoder, ARowWithoutSourceGoesOn) {
+  for (const Kind kind : {Kind::bahdanau, Kind::luong}) {
+    const Sizes s{.kind = kind, .lengths = {0, 4, 0}};
+    const auto results = run(s, inputs_of(s));
+    expect_close(results[1].select(0, 0), Tensor::zeros({s.steps, s.source}, DType::f64), 0.0);
+    for (const Tensor& result : results)
+      for (const double x : result.to_vector<double>()) EXPECT_TRUE(std::isfinite(x));
+    if (kind == Kind::bahdanau)
+      expect_close(results[2].select(0, 2), Tensor::zeros({s.steps, s.values}, DType::f64),
+                   0.0);
+  }
+}
+
+/// All numbers of a run and its gradients, with keys and values replaced past the lengths.
+std::vector<std::vector<float>> numbers_with_padding(const Sizes& s, double padding) {
+  std::vector<Tensor> inputs = inputs_of(s);
+  for (const std::size_t which : {kKeys, kValues}) {
+    double* x = inputs[which].mutable_data<double>();
+    const std::int64_t width = inputs[which].size(2);
+    for (std::int64_t b = 0; b < s.batch; ++b)
+      for (std::int64_t i = s.lengths[static_cast<std::size_t>(b)] * width;
+           i < s.source * width; ++i)
+        x[b * s.source * width + i] = padding;
+  }
+  const auto answer =
+      test::gradcheck::run([&](const auto& in) { return run(s, in); }, inputs, DType::f32);
+  std::vector<std::vector<float>> all;
+  for (const Tensor& x : answer.results) all.push_back(x.to_vector<float>());
+  for (const Tensor& x : answer.grads)
+    if (x.defined()) all.push_back(x.to_vector<float>());
+  return all;
+}
+
+TEST(AttentionDecoder, WhatLiesPastALengthReachesNothing) {
+  for (const Kind kind : {Kind::bahdanau, Kind::luong})
+    for (const Score score : {Score::additive, Score::dot}) {
+      if (kind == Kind::bahdanau && score == Score::dot) continue;
+      const Sizes s{.kind = kind, .layers = 2, .score = score, .lengths = {3, 0, 2}};
+      const auto want = numbers_with_padding(s, 0.0);
+      EXPECT_EQ(numbers_with_padding(s, std::numeric_limits<double>::quiet_NaN()), want);
+      EXPECT_EQ(numbers_with_padding(s, std::numeric_limits<double>::infinity()), want);
+    }
+}
+
+TEST(AttentionDecoder, NothingInNothingOut) {
+  for (const Kind kind : {Kind::bahdanau, Kind::luong})
+    for (int zero = 0; zero < 3; ++zero) {
+      const Sizes s{.kind = kind,
+                    .batch = zero == 0 ? 0 : 3,
+                    .steps = zero == 1 ? 0 : 3,
+                    .source = zero == 2 ? 0 : 4,
+                    .layers = 2};
+      const auto inputs = inputs_of(s);
+      const auto answer =
+          test::gradcheck::run([&](const auto& in) { return run(s, in); }, inputs, DType::f64);
+      EXPECT_EQ(answer.results[1].shape(), (Shape{s.batch, s.steps, s.source}));
+      if (zero != 2)
+        expect_close(answer.results[kind == Kind::luong ? 2 : 3], inputs[kState], 0.0);
+      for (const Tensor& grad : answer.grads) {
+        if (!grad.defined()) continue;
+        for (const double x : grad.to_vector<double>()) EXPECT_TRUE(std::isfinite(x));
+      }
+    }
+}
+
+TEST(AttentionDecoder, AnyStridesWillDo) {
+  for (const Kind kind : {Kind::bahdanau, Kind::luong}) {
+    const Sizes s{.kind = kind, .lengths = {4, 2, 3}};
+    const auto inputs = inputs_of(s);
+    auto turned = inputs;
+    for (const std::size_t i : {kY, kKeys, kValues, kState, kQuery, kRnn})
+      turned[i] = inputs[i].transpose(0, -1).contiguous().transpose(0, -1);
+    const auto want = run(s, inputs);
+    const auto got = run(s, turned);
+    for (std::size_t i = 0; i < want.size(); ++i) expect_close(got[i], want[i], 0.0);
+  }
+}
+
+TEST(AttentionDecoder, HalfPrecisionIsComputedInFloat) {
+  const Sizes s;
+  std::vector<Tensor> narrow;
+  std::vector<Tensor> wide;
+  for (const Tensor& x : inputs_of(s)) {
+    narrow.push_back(x.defined() ? x.to(DType::bf16) : Tensor());
+    wide.push_back(x.defined() ? narrow.back().to(DType::f32) : Tensor());
+  }
+  const auto got = run(s, narrow);
+  EXPECT_EQ(got[0].dtype(), DType::bf16);
+  expect_close(got[0].to(DType::f32), run(s, wide)[0].to(DType::bf16).to(DType::f32), 0.0);
+}
+
+TEST(AttentionDecoder, TheNumberOfThreadsChangesNoBit) {
+  for (const Kind kind : {Kind::bahdanau, Kind::luong}) {
+    const Sizes s{.kind = kind,
+                  .batch = 50,
+                  .steps = 5,
+                  .source = 7,
+                  .hidden = 24,
+                  .values = 20,
+                  .key_dim = 17,
+                  .attentional = 9,
+                  .layers = 2,
+                  .lengths = std::vector<std::int64_t>(50, 6)};
+    const auto many = numbers_with_padding(s, 1.0);
+    std::vector<std::vector<float>> one;
+    // Inside a task of a pool everything runs on its thread.
+    ThreadPool::shared().parallel_for(2, 2, [&](int task) {
+      if (task == 0) one = numbers_with_padding(s, 1.0);
+    });
+    EXPECT_EQ(many, one);
+  }
+}
+
+TEST(AttentionDecoder, WeightsThatWereWrittenToAreNoticed) {
+  const Sizes s;
+  auto inputs = inputs_of(s);
+  inputs[kY].set_requires_grad();
+  const auto results = run(s, inputs);
+  results[1].mutable_data<double>()[0] = 2.0;
+  EXPECT_THROW(sum(results[0]).backward(), Error);
+}
+
+TEST(AttentionDecoder, MisuseIsExplained) {
+  const Sizes s;
+  const auto good = inputs_of(s);
+  for (const std::size_t place : {kY, kKeys, kValues, kState, kQuery, kScore, kRnn}) {
+    auto bad = good;
+    bad[place] = good[place].slice(-1, 0, 1);
+    EXPECT_THROW(run(s, bad), InvalidArgument) << "place " << place;
+    bad[place] = good[place].to(DType::f32);
+    EXPECT_THROW(run(s, bad), InvalidArgument) << "place " << place;
+    bad[place] = Tensor();
+    EXPECT_THROW(run(s, bad), InvalidArgument) << "place " << place;
+  }
+  const Sizes t{.kind = Kind::luong, .score = Score::dot};
+  for (const std::size_t place : {kCell, kJoin, kKeys}) {
+    auto bad = inputs_of(t);
+    bad[place] = bad[place].slice(-1, 0, 1);
+    EXPECT_THROW(run(t, bad), InvalidArgument) << "place " << place;
+  }
+  Sizes wrong = s;
+  wrong.lengths = {1, 5, 2};
+  EXPECT_THROW(run(wrong, good), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace attn

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "attn/nn/gradient_check.hpp"
+#include "attn/nn/registry.hpp"
+#include "tools/attn/command.hpp"
+
+namespace attn::tools {
+namespace {
+
+struct GradcheckOptions {
+  std::vector<std::string> names;
+  bool all = false;
+  std::uint64_t seed = 1;
+  double tolerance = 1e-6;
+};
+
+/// Prints a line for each input and parameter; true if all agree.
+bool check_one(const nn::Mechanism& mechanism, const GradcheckOptions& options,
+               const Streams& streams) {
+  bool passed = true;
+  fmt::print(streams.out, "{}\n", mechanism.name);
+  for (const nn::GradientCheck& check :
+       nn::check_gradients(mechanism, {.seed = options.seed, .tolerance = options.tolerance})) {
+    fmt::print(streams.out, "  {:<6} {:<32} {:>6} numbers  worst {:.1e}\n",
+               check.passed ? "ok" : "WRONG", check.name, check.numbers, check.worst);
+    passed = passed && check.passed;
+  }
+  return passed;
+}
+
+int gradcheck(const GradcheckOptions& options, const Streams& streams) {
+  std::vector<const nn::Mechanism*> chosen;
+  for (const std::string& name : options.names) chosen.push_back(&mechanism_named(name));
+  if (options.all)
+    for (const nn::Mechanism* mechanism : nn::mechanisms())
+      if (mechanism->example) chosen.push_back(mechanism);
+  if (chosen.empty()) {
+    fmt::print(streams.err, "attn: gradcheck needs the name of a mechanism, or --all\n");
+    return usage;
+  }
+  int wrong = 0;
+  for (const nn::Mechanism* mechanism : chosen)
+    wrong += check_one(*mechanism, options, streams) ? 0 : 1;
+  fmt::print(streams.out, "{} passed, {} failed\n", static_cast<int>(chosen.size()) - wrong,
+             wrong);
+  return wrong == 0 ? success : failure;
+}
+
+}  // namespace
+
+void add_gradcheck(CLI::App& app, Action& action) {
+  auto options = std::make_shared<GradcheckOptions>();
+  CLI::App* command = app.add_subcommand(
+      "gradcheck", "Compare a mechanism's gradients with finite differences in double");
+  command->footer(
+      "\nRuns the mechanism's example, sends random gradients back from its outputs, and "
+      "moves\n"
+      "every input and parameter a little to see what really happens. A mechanism of your own\n"
+      "appears here once your program has called attn::nn::register_mechanism().\n\n"
+      "Examples:\n"
+      "    attn gradcheck score_additive\n"
+      "    attn gradcheck --all --seed 3");
+  command->add_option("names", options->names, "Mechanisms")->type_name("NAME");
+  command->add_flag("--all", options->all, "Every mechanism");
+  command->add_option("--seed", options->seed, "Of the random example; default 1");
+  command
+      ->add_option("--tolerance", options->tolerance,
+                   "Largest error, relative to 1 + |expected|; default 1e-6")
+      ->check(CLI::PositiveNumber);
+  command->callback([options, &action] {
+    action = [options](const Streams& streams) { return gradcheck(*options, streams); };
+  });
+}
+
+}  // namespace attn::tools
