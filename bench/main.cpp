@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <exception>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
@@ -27,6 +28,7 @@
 #include "report.hpp"
 #include "rows/row.hpp"
 #include "stopwatch.hpp"
+#include "training/workload.hpp"
 
 namespace attn::bench {
 namespace {
@@ -48,13 +50,15 @@ Reading a line:
   the relative error. Other contenders end with how many times faster attn is.
 
 Rows: C1 forward, C2 backward, C3 both with AVX2, C4 masks, C5 decode, C6 short sequences,
-C7 and C8 additive attention, C9 memory; S (by name only) compares with PyTorch 2:
+C7 and C8 additive attention, C9 memory, C10 seq2seq training step, C11 Transformer layer step,
+C12 matrix product, C13 start of the program; S (by name only) compares with PyTorch 2:
     attn-bench --rows S --threads 2,16 --peer "pytorch=python3 bench/peers/pytorch.py --serve"
 
 Examples:
     attn-bench --quick                       a few minutes, every row
     attn-bench --rows C1,C2 --threads 1      two rows on one core
     attn-bench --json run.json               everything, kept for comparison
+    attn-bench layers                        convolution, recurrence and attention over lengths
 
 The exit status is 1 when a result of attn is wrong, 2 for a wrong command, and else 0: a missed
 floor is printed, not punished, since a busy machine misses it too.)";
@@ -72,12 +76,19 @@ std::vector<int> default_threads() {
   return cores == 1 ? std::vector{1} : std::vector{1, cores};
 }
 
+/// C10 to C13 are whole pieces of work and not attention problems.
+bool is_workload(const std::string& row) {
+  return row == "C10" || row == "C11" || row == "C12" || row == "C13";
+}
+
 std::vector<Row> chosen_rows(const Command& command) {
   const Options options{command.threads, command.target, command.quick};
   auto all = rows(options);
   std::string known;
   for (const Row& row : all) known.append(known.empty() ? "" : ", ").append(row.name);
+  known += ", C10, C11, C12, C13";
   for (const auto& wanted : command.rows) {
+    if (is_workload(wanted)) continue;
     if (std::none_of(all.begin(), all.end(), [&](const Row& r) { return r.name == wanted; })) {
       throw std::invalid_argument(
           fmt::format("--rows: no row '{}' here; there are: {}", wanted, known));
@@ -124,8 +135,24 @@ int run_once(const Command& command) {
   return 0;
 }
 
+/// Rows C10 to C13, as far as they are asked for.
+void run_workloads(const Command& command) {
+  WorkloadOptions options{{}, command.threads, command.quick};
+  std::copy_if(command.rows.begin(), command.rows.end(), std::back_inserter(options.rows),
+               &is_workload);
+  if (options.rows.empty() && !command.rows.empty()) return;
+  measure_workloads(options);
+  if (command.rows.empty() ||
+      std::find(options.rows.begin(), options.rows.end(), "C13") != options.rows.end())
+    measure_start(command.quick);
+}
+
 int run(const Command& command) {
   const auto wanted = chosen_rows(command);
+  if (wanted.empty()) {
+    run_workloads(command);
+    return 0;
+  }
   const Facts machine = facts();
   Measurer measurer(peers(command.peers), command.quick);
   measurer.sample_all_limits(command.threads);
@@ -164,6 +191,7 @@ int run(const Command& command) {
          << "\n";
     if (!file.flush()) throw std::runtime_error("cannot write '" + command.json + "'");
   }
+  run_workloads(command);
   return right ? 0 : 1;
 }
 
@@ -183,7 +211,11 @@ int main_with(int argc, char** argv) {
       ->check(CLI::IsMember({"wall", "cpu"}));
   app.add_option("--json", command.json, "Write all measurements to this file");
   app.add_option("--peer", command.peers, "One more contender: name=command (a child program)");
-  app.add_flag("--quick", command.quick, "Fewer repetitions; C9 at 4096 instead of 16384");
+  app.add_flag("--quick", command.quick, "Fewer repetitions");
+  std::string instead;
+  app.add_option("instead", instead,
+                 "layers: the cost of three kinds of layers over lengths 64 to 8192")
+      ->check(CLI::IsMember({"layers"}));
   app.add_flag("--list", command.list, "Name the rows, cases and contenders, and stop");
   app.add_option("--once", command.once, "One first call of this contender, as JSON")
       ->group("");
@@ -200,6 +232,10 @@ int main_with(int argc, char** argv) {
     if (command.target.empty()) command.target = instruction_sets().at(0)->set;
     instruction_set(command.target);
     if (!command.once.empty()) return run_once(command);
+    if (instead == "layers") {
+      measure_layers(command.quick);
+      return 0;
+    }
     return command.list ? list(command) : run(command);
   } catch (const std::exception& failure) {
     fmt::print(stderr, "attn-bench: {}\n", failure.what());

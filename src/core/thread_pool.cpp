@@ -9,10 +9,25 @@
 #include <mutex>
 #include <thread>
 
+#include "attn/core/error.hpp"
+
 namespace attn {
 namespace {
 
 thread_local bool inside_task = false;
+
+constexpr int kMostThreads = 1024;
+
+std::atomic<int>& chosen_threads() {
+  static std::atomic<int> chosen = [] {
+    int asked = 0;
+    if (const char* text = std::getenv("ATTN_THREADS"))
+      std::from_chars(text, text + std::strlen(text), asked);
+    if (asked > 0) return std::min(asked, kMostThreads);
+    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  }();
+  return chosen;
+}
 
 }  // namespace
 
@@ -26,14 +41,14 @@ ThreadPool& ThreadPool::shared() {
 }
 
 int ThreadPool::default_threads() {
-  static const int kDefault = [] {
-    int asked = 0;
-    if (const char* text = std::getenv("ATTN_THREADS"))
-      std::from_chars(text, text + std::strlen(text), asked);
-    if (asked > 0) return std::min(asked, 1024);
-    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  }();
-  return kDefault;
+  return chosen_threads();
+}
+
+void ThreadPool::set_default_threads(int threads) {
+  if (threads < 1 || threads > kMostThreads)
+    fail("attn::ThreadPool::set_default_threads: ", threads, "; 1 to ", kMostThreads,
+         " are accepted");
+  chosen_threads() = threads;
 }
 
 ThreadPool::~ThreadPool() {

@@ -1,5 +1,7 @@
 #include "gemm/conv_onednn.hpp"
 
+#include <oneapi/dnnl/dnnl_types.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>

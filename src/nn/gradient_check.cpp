@@ -86,10 +86,7 @@ Made run_tape(Setup& setup, Random& random) {
     outputs.push_back(output);
     seeds.push_back(seed);
   }
-  if (outputs.empty())
-    fail("attn::nn::check_gradients: ", setup.mechanism.name,
-         " has no output that can be differentiated");
-  backward(outputs, seeds);
+  if (!outputs.empty()) backward(outputs, seeds);
   return made;
 }
 
@@ -106,6 +103,7 @@ std::vector<GradientCheck> check_gradients(const Mechanism& mechanism,
   const Made made = run_tape(setup, random);
 
   std::vector<GradientCheck> checks;
+  if (setup.seeds.empty()) return checks;
   const auto check = [&](const std::string& name, const Tensor& tensor, const Tensor& grad) {
     const double worst = worst_error(setup, tensor, grad, options.step);
     checks.push_back({name, tensor.numel(), worst, worst <= options.tolerance});

@@ -1,5 +1,6 @@
 #include "nn/padding.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

@@ -4,16 +4,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
+#include "attn/kernels/recipe.hpp"
+#include "attn/tensor/shape.hpp"
 #include "attn/tensor/tape.hpp"
 #include "tensor/attend_kernels.hpp"
 #include "tensor/attend_recipe.hpp"
 #include "tensor/attend_sizes.hpp"
-#include "tensor/op.hpp"
 
 namespace attn {
 namespace {
@@ -23,14 +23,8 @@ constexpr unsigned kTop = 64u;
 
 /// What backward keeps of a call. Results are numbered as they are recorded.
 struct AttendNode {
-  enum Result : std::size_t {
-    output,
-    weights,
-    log_sum_exp,
-    column_sums,
-    distance_sums,
-    kResults
-  };
+  enum Result : std::size_t { output, weights, log_sum_exp, column_sums, distance_sums };
+  static constexpr std::size_t kResults = 5;
 
   Saved q, k, v;  ///< as they were given
   Saved out, stat;
@@ -64,6 +58,7 @@ Gradients AttendNode::backward(const Gradients& grads, const Needs& needs) const
   if (needs[2] && grads[output].defined()) to.dv = op::empty_like(in.v, in.v.size(3));
   Gradients down{to.dq, to.dk, to.dv};
   std::vector<Tensor> d_tables;
+  d_tables.reserve(table_shapes.size());
   for (std::size_t i = 0; i < table_shapes.size(); ++i)
     d_tables.push_back(needs[3 + i] ? Tensor::empty(table_shapes[i], sizes.problem.dtype)
                                     : Tensor());

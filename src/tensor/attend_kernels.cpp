@@ -12,6 +12,7 @@
 #include "attn/kernels/cpu/attention.hpp"
 #include "attn/kernels/cpu/inspect.hpp"
 #include "attn/kernels/reference/attention.hpp"
+#include "attn/tensor/tensor.hpp"
 
 namespace attn::op {
 namespace {
@@ -80,8 +81,9 @@ class RowInspector {
       }
       if (w[j] > 0.0) order_.push_back(j);
     }
-    std::stable_sort(order_.begin(), order_.end(),
-                     [&](std::int64_t a, std::int64_t c) { return w[a] > w[c]; });
+    std::sort(order_.begin(), order_.end(), [&](std::int64_t a, std::int64_t c) {
+      return w[a] > w[c] || (w[a] == w[c] && a < c);
+    });
     if (arg_max_.data != nullptr) *arg_max_.at(b, h, i) = order_.empty() ? -1 : order_.front();
     if (top_keys_.data == nullptr) return;
     for (std::int64_t t = 0; t < top_keys_.shape[3]; ++t) {

@@ -9,7 +9,15 @@
 
 #include "attn/core/error.hpp"
 #include "attn/core/table.hpp"
-#include "tensor/op.hpp"
+#include "attn/kernels/args.hpp"
+#include "attn/kernels/recipe.hpp"
+#include "attn/kernels/stage.hpp"
+#include "attn/tensor/spec/keep.hpp"
+#include "attn/tensor/spec/normaliser.hpp"
+#include "attn/tensor/spec/score.hpp"
+#include "attn/tensor/spec/stage.hpp"
+#include "attn/tensor/tape.hpp"
+#include "attn/tensor/tensor.hpp"
 
 namespace attn::op {
 namespace {

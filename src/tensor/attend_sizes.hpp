@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "attn/core/dtype.hpp"
 #include "attn/tensor/spec/score.hpp"
 #include "attn/tensor/spec/stage.hpp"
 #include "attn/tensor/tensor.hpp"

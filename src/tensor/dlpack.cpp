@@ -52,36 +52,47 @@ DType dtype_of(const DLDataType& type) {
                     " lanes; f64, f32, f16, bf16, i64 and boolean of one lane are accepted");
 }
 
-/// Shape and strides of `from`, in the places of `to`.
-void read_axes(const DLTensor& from, Shape& shape, Shape& strides) {
+/// More elements than any memory has.
+constexpr std::int64_t kTooMany = std::int64_t{1} << 58;
+
+Shape shape_of(const DLTensor& from) {
   if (from.ndim < 0 || from.ndim > Shape::kMaxRank)
     fail<Unsupported>("attn::from_dlpack: ", from.ndim, " axes; 0 to ", Shape::kMaxRank,
                       " are accepted");
   if (from.ndim > 0 && from.shape == nullptr) fail("attn::from_dlpack: there is no shape");
+  Shape shape;
   for (int axis = 0; axis < from.ndim; ++axis) shape.push_back(from.shape[axis]);
-  for (const std::int64_t extent : shape)
-    if (extent < 0)
-      fail("attn::from_dlpack: shape ", shape.text(), "; extents of 0 and more are accepted");
-  strides = packed_strides(shape);
-  for (int axis = 0; from.strides != nullptr && axis < from.ndim; ++axis)
-    strides[axis] = from.strides[axis];
+  std::int64_t count = 1;
+  for (const std::int64_t extent : shape) {
+    if (extent < 0 || (extent > 0 && count > kTooMany / extent))
+      fail("attn::from_dlpack: shape ", shape.text(),
+           "; extents of 0 and more that memory can hold are accepted");
+    count *= std::max<std::int64_t>(1, extent);
+  }
+  return shape;
+}
+
+Shape strides_of(const DLTensor& from, const Shape& shape) {
+  if (from.strides == nullptr) return packed_strides(shape);
+  Shape strides;
+  for (int axis = 0; axis < from.ndim; ++axis) strides.push_back(from.strides[axis]);
   for (const std::int64_t stride : strides)
-    if (stride < 0)
+    if (stride < 0 || stride > kTooMany)
       fail<Unsupported>("attn::from_dlpack: strides ", strides.text(),
-                        "; 0 and more are accepted");
+                        "; 0 and more that memory can hold are accepted");
+  return strides;
 }
 
 /// Elements from the first to one past the last.
 std::int64_t reach(const Shape& shape, const Shape& strides) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 58;
   std::int64_t last = 0;
   for (int axis = 0; axis < shape.rank(); ++axis) {
     if (shape[axis] == 0) return 0;
-    std::int64_t step = 0;
-    if (__builtin_mul_overflow(shape[axis] - 1, strides[axis], &step) || step > kMost ||
-        (last += step) > kMost)
+    const std::int64_t steps = shape[axis] - 1;
+    if (steps > 0 && strides[axis] > (kTooMany - last) / steps)
       fail("attn::from_dlpack: shape ", shape.text(), " with strides ", strides.text(),
            " reaches further than memory");
+    last += steps * strides[axis];
   }
   return last + 1;
 }
@@ -119,7 +130,8 @@ Tensor from_dlpack(DLManagedTensor* managed) {
                       static_cast<int>(from.device.device_type), "; 1, the CPU, is accepted");
   auto impl = std::make_shared<Tensor::Impl>();
   impl->dtype = dtype_of(from.dtype);
-  read_axes(from, impl->shape, impl->strides);
+  impl->shape = shape_of(from);
+  impl->strides = strides_of(from, impl->shape);
   const std::int64_t elements = reach(impl->shape, impl->strides);
   const std::size_t size = size_of(impl->dtype);
   auto* data = static_cast<std::byte*>(from.data);

@@ -2,11 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <vector>
 
+#include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/core/thread_pool.hpp"
 #include "attn/tensor/ops/join.hpp"
@@ -15,6 +18,7 @@
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/tape.hpp"
+#include "attn/tensor/tensor.hpp"
 #include "support/tolerance.hpp"
 #include "tensor/support/gradcheck.hpp"
 #include "tensor/support/naive_attention.hpp"

@@ -111,6 +111,11 @@ TEST(Dlpack, RefusesWhatItCannotReadAndLeavesItToTheCaller) {
   refused([](DLTensor&, Foreign& f) { f.shape[0] = -2; });
   refused([](DLTensor&, Foreign& f) { f.strides[1] = -1; });
   refused([](DLTensor&, Foreign& f) { f.shape = {INT64_MAX, INT64_MAX}; });
+  refused([](DLTensor&, Foreign& f) { f.strides = {INT64_MAX, INT64_MAX}; });
+  refused([](DLTensor&, Foreign& f) {
+    f.shape = {std::int64_t{1} << 30, 2};
+    f.strides = {std::int64_t{1} << 30, std::int64_t{1} << 57};
+  });
 }
 
 }  // namespace

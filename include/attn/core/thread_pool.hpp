@@ -26,6 +26,8 @@ class ThreadPool {
 
   /// Threads that run when nobody asks for a number: ATTN_THREADS, else what the machine has.
   static int default_threads();
+  /// Chooses that number from now on; results do not change.
+  static void set_default_threads(int threads);
 
   ThreadPool() = default;
   ~ThreadPool();

@@ -27,6 +27,7 @@ struct GradientCheck {
 };
 
 /// Runs the mechanism's example with random gradients arriving at its differentiable outputs.
+/// Empty for one that has none, such as a search.
 std::vector<GradientCheck> check_gradients(const Mechanism& mechanism,
                                            const GradientCheckOptions& options = {});
 

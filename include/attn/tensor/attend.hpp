@@ -25,11 +25,13 @@ using spec::Keep;
 /// What attend() is to give back, joined by |. What is not asked for is not made.
 class Want {
  public:
+  // NOLINTBEGIN(readability-identifier-naming): flags, named as enumerators are
   static const Want output;
   static const Want weights;
   static const Want log_sum_exp;
   static const Want column_sums;
   static const Want arg_max;
+  // NOLINTEND(readability-identifier-naming)
   /// Weights summed by distance clip(k - (q + offset), -reach, reach) + reach.
   static Want distance_sums(std::int64_t reach, spec::Offset offset = {});
   /// The `count` largest weights of each query.

@@ -10,6 +10,7 @@
 
 #include "attn/core/thread_pool.hpp"
 #include "attn/kernels/layout.hpp"
+#include "kernels/clear_grads.hpp"
 #include "kernels/cpu/backward_plan.hpp"
 #include "kernels/cpu/build_plan.hpp"
 #include "kernels/cpu/direct_piece.hpp"
@@ -53,25 +54,6 @@ std::vector<ForwardRun> forward_runs(const Plan& plan, int threads) {
         runs.push_back({b, kv, q, std::min(queries, q + each * tile)});
   }
   return runs;
-}
-
-void clear(const TableGrad& grad) {
-  if (grad.data == nullptr) return;
-  for (std::int64_t b = 0; b < grad.shape[0]; ++b)
-    for (std::int64_t h = 0; h < grad.shape[1]; ++h)
-      for (std::int64_t i = 0; i < grad.shape[2]; ++i)
-        for (std::int64_t c = 0; c < grad.shape[3]; ++c)
-          static_cast<float*>(grad.data)[b * grad.strides[0] + h * grad.strides[1] +
-                                         i * grad.strides[2] + c * grad.strides[3]] = 0.0f;
-}
-
-void clear(const RecipeGrads& grads) {
-  clear(grads.weights);
-  for (const auto& stage : grads.scores)
-    for (const TableGrad& g : stage) clear(g);
-  for (const TableGrad& g : grads.normaliser) clear(g);
-  for (const auto& stage : grads.factors)
-    for (const TableGrad& g : stage) clear(g);
 }
 
 /// Whether a table's rows belong to queries, so that blocks must write them in turn.
@@ -208,12 +190,12 @@ void backward(const BackwardArgs<T>& args, const Recipe& recipe, const RecipeGra
   pool.parallel_for(head_count, threads, [&](int task, int worker) {
     kernels.backward_deltas(bp, task / plan.heads, task % plan.heads, scratch.of(worker));
   });
-  normaliser_tables(bp, args, grads, recipe);
   pool.parallel_for(tasks, threads, [&](int task, int worker) {
     const int unit = task / bp.blocks;
     kernels.backward(bp, {task, unit / plan.kv_heads, unit % plan.kv_heads, task % bp.blocks},
                      scratch.of(worker));
   });
+  normaliser_tables(bp, args, grads, recipe);
   if (bp.dq_sum == nullptr || bp.dq_direct) return;
 
   const std::size_t width = static_cast<std::size_t>(plan.channels) + 1;

@@ -26,25 +26,37 @@ namespace attn::cpu::inline ATTN_TARGET {
 /// Keys and values of one kv head, packed for the products.
 struct PackedKeys {
   int count = 0;
-  float* keys = nullptr;    ///< panels [depth, kPanel]
-  float* values = nullptr;  ///< panels [count, kPanel]
-  bool values_finite = true;
+  float* keys = nullptr;             ///< panels [depth, kPanel]
+  float* value_panels = nullptr;     ///< [count, kPanel]
+  FloatRows value_rows{nullptr, 0};  ///< where they lie, if that is as good as panels
+  bool values_checked = false;
+  bool values_finite = true;  ///< until they are checked
 
-  ATTN_FN const float* value_panel(int channel, int key) const {
-    return values + static_cast<std::int64_t>(channel) * count +
-           static_cast<std::int64_t>(key) * kPanel;
+  /// Values of keys from `key` on, a panel of channels from `channel` on.
+  ATTN_FN Right values(int channel, int key) const {
+    if (value_rows.data != nullptr)
+      return {value_rows.data + key * value_rows.stride + channel, value_rows.stride};
+    return {value_panels + static_cast<std::int64_t>(channel) * count +
+                static_cast<std::int64_t>(key) * kPanel,
+            kPanel};
   }
 };
 
 /// Whether rows [count, stride] hold neither NaN nor infinity: x - x is zero just then.
 ATTN_FN bool all_finite(const float* rows, std::int64_t stride, int count, int channels) {
-  Lane rest(0.0f);
-  for (int r = 0; r < count; ++r)
-    for (int c = 0; c < channels; c += kLanes) {
-      const Lane x = Lane::load(rows + r * stride + c);
-      rest += x - x;
-    }
-  return reduce_sum(rest) == 0.0f;
+  Lane rest[2] = {Lane(0.0f), Lane(0.0f)};
+  for (int r = 0; r < count; ++r) {
+    const float* row = rows + r * stride;
+    int c = 0;
+    for (; c + 2 * kLanes <= channels; c += 2 * kLanes)
+#pragma GCC unroll 2
+      for (int i = 0; i < 2; ++i) {
+        const Lane x = Lane::load(row + c + i * kLanes);
+        rest[i] += x - x;
+      }
+    for (; c < channels; c += kLanes) rest[0] += Lane::load(row + c) - Lane::load(row + c);
+  }
+  return reduce_sum(rest[0] + rest[1]) == 0.0f;
 }
 
 [[gnu::noinline]] inline void pack_keys(const Plan& plan, const ForwardRun& run, float* rows,
@@ -54,6 +66,10 @@ ATTN_FN bool all_finite(const float* rows, std::int64_t stride, int count, int c
   const int value_stride = round_up(plan.value_channels, kLanes);
   const RawRows k = plan.key_rows(plan.k, run.batch, run.kv_head);
   const RawRows v = plan.key_rows(plan.v, run.batch, run.kv_head);
+  // Few queries do not earn back what a copy of the values costs.
+  if (plan.group * plan.queries(run.batch) <= kShortQueries && lies_close(v) &&
+      lies_as_float(v, plan.value_channels))
+    packed.value_rows = float_rows(v, 0, packed.count, plan.value_channels, nullptr, 0);
   for (int j = 0; j < packed.count; j += kPackRows) {
     const int count = packed.count - j < kPackRows ? packed.count - j : kPackRows;
     float* panels = packed.keys + static_cast<std::int64_t>(j) * depth;
@@ -65,11 +81,22 @@ ATTN_FN bool all_finite(const float* rows, std::int64_t stride, int count, int c
       prepare_rows(plan, run.kv_head, Side::key, rows, key_stride, count);
       transpose_panels(rows, key_stride, count, depth, 1.0f, panels);
     }
+    if (packed.value_rows.data != nullptr) continue;
     const FloatRows values = float_rows(v, j, count, plan.value_channels, rows, value_stride);
-    const bool finite =
-        slice_panels(values.data, values.stride, count, plan.value_channels,
-                     packed.values + static_cast<std::int64_t>(j) * kPanel, packed.count);
-    packed.values_finite = packed.values_finite && finite;
+    slice_panels(values.data, values.stride, count, plan.value_channels,
+                 packed.value_panels + static_cast<std::int64_t>(j) * kPanel, packed.count);
+  }
+}
+
+/// Looks whether the values are finite. Asked for when an output is not: what is multiplied by
+/// zero counts for nothing, and products then have to leave it out.
+[[gnu::noinline]] inline void check_values(const Plan& plan, PackedKeys& packed) {
+  packed.values_checked = true;
+  for (int c = 0; c < plan.value_channels; c += kPanel) {
+    const int left = round_up(plan.value_channels - c, kLanes);
+    const Right rows = packed.values(c, 0);
+    if (!all_finite(rows.data, rows.stride, packed.count, left < kPanel ? left : kPanel))
+      packed.values_finite = false;
   }
 }
 
@@ -81,6 +108,7 @@ struct RunningRows {
   float* mass;
   float* rescale;
   bool empty;  ///< nothing pooled yet: out holds garbage
+  int next;    ///< key
 };
 
 struct ForwardScratch {
@@ -102,7 +130,7 @@ struct ForwardScratch {
     packed.count = plan.keys(run.batch);
     const std::int64_t padded = round_up(packed.count, kPackRows);
     packed.keys = scratch.take<float>(padded * depth_of(plan));
-    packed.values = scratch.take<float>(padded * round_up(plan.value_channels, kPanel));
+    packed.value_panels = scratch.take<float>(padded * round_up(plan.value_channels, kPanel));
     rows = scratch.take<float>(kPackRows * row_stride(plan));
     q = scratch.take<float>(kAll * row_stride(plan));
     out = scratch.take<float>(kAll * round_up(plan.value_channels, kLanes));
@@ -128,7 +156,7 @@ ATTN_FN void pool_tile(const Plan& plan, const PackedKeys& packed, int key, int 
   for (int c = 0; c < plan.value_channels; c += kPanel) {
     const int vectors = plan.value_channels - c > kLanes ? kVectors : 1;
     const Left left{s, s_stride, 1};
-    const Right right{packed.value_panel(c, key), kPanel};
+    const Right right = packed.values(c, key);
     if (!packed.values_finite) {
       if (first) {
         multiply_panel_skipping<false>(rows, vectors, cols, left, right, out + c, stride);
@@ -163,7 +191,7 @@ ATTN_FN void apply_factors(const Plan& plan, const TilePlace& at, float* w,
                                  stride);
 }
 
-/// One block of keys for one tile of queries, streaming.
+/// One block of keys for one tile of queries, streaming. at.k begins a panel.
 ATTN_FN void push_block(const Plan& plan, int kv_head, const ForwardScratch& scratch,
                         TilePlace at, RunningRows& rows) {
   const Kept kept = kept_columns(plan, at);
@@ -183,6 +211,28 @@ ATTN_FN void push_block(const Plan& plan, int kv_head, const ForwardScratch& scr
   pool_tile(plan, scratch.packed, at.k, at.rows, at.cols, scratch.s, scratch.s_stride,
             rows.empty, rows.out);
   rows.empty = false;
+}
+
+/// Pushes all keys to the tiles of queries. They pass over a block of keys one after the other,
+/// while it is in cache. Each tile's blocks begin where its mask does: a narrow window is then
+/// one block, wherever it lies.
+template <class Place>
+ATTN_FN void push_keys(const Plan& plan, int kv_head, const ForwardScratch& scratch, int tiles,
+                       const Place& place, RunningRows* rows) {
+  const int count = scratch.packed.count;
+  for (bool more = true; more;) {
+    more = false;
+    for (int t = 0; t < tiles; ++t) {
+      TilePlace at = place(t);
+      at.k = first_kept(plan, at, rows[t].next, count);
+      rows[t].next = count;
+      if (at.k >= count) continue;
+      at.cols = count - at.k < kTileCols ? count - at.k : kTileCols;
+      rows[t].next = at.k + at.cols;
+      more = more || rows[t].next < count;
+      push_block(plan, kv_head, scratch, at, rows[t]);
+    }
+  }
 }
 
 /// Scores of a tile of queries with all keys, each stage applied, -inf where masked.
@@ -298,8 +348,8 @@ ATTN_FN FloatRows packed_queries(const Plan& plan, const ForwardRun& run, int he
   return {buffer, stride};
 }
 
-/// Rows [first, first + count) of one head.
-ATTN_FN void forward_tile(const Plan& plan, const ForwardRun& run, int head,
+/// Rows [first, first + count) of one head. Returns whether the outputs are finite.
+ATTN_FN bool forward_tile(const Plan& plan, const ForwardRun& run, int head,
                           const ForwardScratch& scratch, int first, int count) {
   const std::int64_t out_stride = round_up(plan.value_channels, kLanes);
   const FloatRows q = packed_queries(plan, run, head, first, count, scratch.q);
@@ -315,7 +365,8 @@ ATTN_FN void forward_tile(const Plan& plan, const ForwardRun& run, int head,
                scratch.reference + r,
                scratch.mass + r,
                scratch.rescale + r,
-               true};
+               true,
+               0};
   }
   for (int r = 0; r < count; ++r) {
     scratch.reference[r] = plan.normaliser.runs_max ? -kInfinity : 0.0f;
@@ -326,13 +377,7 @@ ATTN_FN void forward_tile(const Plan& plan, const ForwardRun& run, int head,
     return TilePlace{run.batch, head, first + r, 0, count - r < height ? count - r : height, 0};
   };
   if (plan.streams) {
-    for (int k = 0; k < scratch.packed.count; k += kTileCols)
-      for (int t = 0; t < tiles; ++t) {
-        TilePlace at = place(t);
-        at.k = k;
-        at.cols = scratch.packed.count - k < kTileCols ? scratch.packed.count - k : kTileCols;
-        push_block(plan, run.kv_head, scratch, at, rows[t]);
-      }
+    push_keys(plan, run.kv_head, scratch, tiles, place, rows);
     TilePlace all = place(0);
     all.rows = count;
     plan.normaliser.ops->finish(plan.normaliser.functor, plan.normaliser.tables, all,
@@ -347,10 +392,12 @@ ATTN_FN void forward_tile(const Plan& plan, const ForwardRun& run, int head,
     if (rows[t].empty || scratch.packed.count == 0)
       for (std::int64_t c = 0; c < at.rows * out_stride; ++c) rows[t].out[c] = 0.0f;
   }
-  write_scaled_rows(scratch.out, out_stride, count, plan.value_channels, scratch.scale,
-                    plan.query_rows(plan.out, run.batch, head), first);
+  const bool finite =
+      write_scaled_rows(scratch.out, out_stride, count, plan.value_channels, scratch.scale,
+                        plan.query_rows(plan.out, run.batch, head), first);
   if (float* stat = plan.stat_row(plan.stat, run.batch, head))
     for (int r = 0; r < count; ++r) stat[(first + r) * plan.stat.strides[2]] = scratch.stat[r];
+  return finite;
 }
 
 inline std::size_t forward_bytes(const Plan& plan, const ForwardRun& run) {
@@ -365,8 +412,13 @@ inline void forward(const Plan& plan, const ForwardRun& run, std::byte* memory) 
   pack_keys(plan, run, scratch.rows, scratch.packed);
   constexpr int kAll = kTileRows * kRowTiles;
   for (int h = run.kv_head * plan.group; h < (run.kv_head + 1) * plan.group; ++h)
-    for (int q = run.q_begin; q < run.q_end; q += kAll)
-      forward_tile(plan, run, h, scratch, q, run.q_end - q < kAll ? run.q_end - q : kAll);
+    for (int q = run.q_begin; q < run.q_end; q += kAll) {
+      const int rows = run.q_end - q < kAll ? run.q_end - q : kAll;
+      const bool finite = forward_tile(plan, run, h, scratch, q, rows);
+      if (finite || scratch.packed.values_checked) continue;
+      check_values(plan, scratch.packed);
+      if (!scratch.packed.values_finite) forward_tile(plan, run, h, scratch, q, rows);
+    }
 }
 
 }  // namespace attn::cpu::inline ATTN_TARGET

@@ -102,12 +102,19 @@ template <bool kAdd, Inner kInner = Inner::product>
                                       float* c, std::int64_t c_stride) {
   int r = 0;
   if (vectors == kVectors) {
-    for (; r + kRows <= rows; r += kRows)
+    // A block of fewer than 4 rows waits for its own sums: it shares the rows of the one
+    // before.
+    const int left = rows % kRows;
+    const int whole = left > 0 && left < 4 && rows > kRows ? rows - left - kRows : rows - left;
+    for (; r < whole; r += kRows)
       multiply_block<kRows, kVectors, kAdd, kInner>(depth, {a.data + r * a.row, a.row, a.step},
                                                     b, c + r * c_stride, c_stride);
-    if (r < rows)
-      multiply_rows<kVectors, kAdd, kInner>(
-          rows - r, depth, {a.data + r * a.row, a.row, a.step}, b, c + r * c_stride, c_stride);
+    while (r < rows) {
+      const int count = rows - r > kRows ? (rows - r + 1) / 2 : rows - r;
+      multiply_rows<kVectors, kAdd, kInner>(count, depth, {a.data + r * a.row, a.row, a.step},
+                                            b, c + r * c_stride, c_stride);
+      r += count;
+    }
   } else {
     for (; r < rows; r += kRows) {
       const int count = rows - r < kRows ? rows - r : kRows;

@@ -57,8 +57,8 @@ inline void inspect(const Plan& plan, const ForwardRun& run, const RowVisitor& v
           scratch.reference[r] = plan.normaliser.runs_max ? -kInfinity : 0.0f;
           scratch.mass[r] = 0.0f;
         }
-        RunningRows running{queries,      scratch.out,     scratch.reference,
-                            scratch.mass, scratch.rescale, true};
+        RunningRows running{
+            queries, scratch.out, scratch.reference, scratch.mass, scratch.rescale, true, 0};
         whole_weights(plan, run.kv_head, scratch, at, running, scratch.scale, scratch.stat);
       }
       visitor.visit(visitor.context, at, scratch.s, scratch.s_stride);

@@ -66,12 +66,24 @@ struct FloatRows {
   std::int64_t stride;
 };
 
+/// Whether rows are near enough for a product to stream over them where they lie. Rows a KiB
+/// or more apart would share few sets of the first cache; they are copied.
+ATTN_FN bool lies_close(const RawRows& rows) {
+  constexpr std::int64_t kNear = 256;
+  return rows.row < kNear;
+}
+
+/// Whether float_rows() will find rows where they lie.
+ATTN_FN bool lies_as_float(const RawRows& rows, int channels) {
+  return rows.dtype == DType::f32 && rows.channel == 1 && rows.pages == nullptr &&
+         channels % kLanes == 0;
+}
+
 /// Rows [first, first + count) where they lie, if they are fp32 in whole vectors; else read
 /// into `buffer`.
 ATTN_FN FloatRows float_rows(const RawRows& rows, int first, int count, int channels,
                              float* buffer, std::int64_t stride) {
-  if (rows.dtype == DType::f32 && rows.channel == 1 && rows.pages == nullptr &&
-      channels % kLanes == 0)
+  if (lies_as_float(rows, channels))
     return {static_cast<const float*>(rows.base) + first * rows.row, rows.row};
   read_rows(rows, first, count, channels, buffer, stride);
   return {buffer, stride};
@@ -87,18 +99,40 @@ ATTN_FN FloatRows float_rows(const RawRows& rows, int first, int count, int chan
   });
 }
 
-/// The same with each row multiplied by its own factor.
-[[gnu::noinline]] inline void write_scaled_rows(float* from, std::int64_t stride, int count,
+/// The same with each row multiplied by its own factor. Returns whether what it wrote is
+/// finite: x - x is zero just then.
+[[gnu::noinline]] inline bool write_scaled_rows(float* from, std::int64_t stride, int count,
                                                 int channels, const float* factor,
                                                 const RawRows& rows, int first) {
   const bool in_place = rows.dtype == DType::f32 && rows.channel == 1 && channels % kLanes == 0;
+  Lane rest(0.0f);
   for (int r = 0; r < count; ++r) {
     float* row = from + r * stride;
     float* to = in_place ? static_cast<float*>(rows.base) + (first + r) * rows.row : row;
     const Lane by(factor[r]);
-    for (int c = 0; c < channels; c += kLanes) (Lane::load(row + c) * by).store(to + c);
+    for (int c = 0; c < channels; c += kLanes) {
+      const Lane x = Lane::load(row + c) * by;
+      rest += x - x;
+      x.store(to + c);
+    }
   }
   if (!in_place) write_rows(from, stride, count, channels, rows, first);
+  return reduce_sum(rest) == 0.0f;
+}
+
+/// Turns kLanes rows, channels [c, c + kLanes) of them, and multiplies them by `scale`. Row r
+/// is at from + r * stride if r < count, and zero otherwise.
+template <bool kWhole>
+ATTN_FN void transpose_square(const float* from, std::int64_t stride, int count, int channels,
+                              Lane scale, float* to) {
+  Lane square[kLanes];
+#pragma GCC unroll 16
+  for (int r = 0; r < kLanes; ++r)
+    square[r] = kWhole || r < count ? Lane::load(from + r * stride) : Lane(0.0f);
+  transpose(square);
+#pragma GCC unroll 16
+  for (int r = 0; r < kLanes; ++r)
+    if (kWhole || r < channels) (square[r] * scale).store(to + r * kPanel);
 }
 
 /// Turns fp32 rows [count, stride] into panels [channels, kPanel] of kPanel rows each; rows
@@ -107,40 +141,32 @@ ATTN_FN FloatRows float_rows(const RawRows& rows, int first, int count, int chan
 [[gnu::noinline]] inline void transpose_panels(const float* from, std::int64_t stride,
                                                int count, int channels, float scale,
                                                float* panels) {
-  const float zeros[kLanes] = {};
+  const Lane by(scale);
   for (int j = 0; j < round_up(count, kPanel); j += kLanes) {
     float* panel =
         panels + static_cast<std::int64_t>(j / kPanel * kPanel) * channels + j % kPanel;
-    for (int c = 0; c < channels; c += kLanes) {
-      Lane square[kLanes];
-#pragma GCC unroll 16
-      for (int r = 0; r < kLanes; ++r)
-        square[r] = Lane::load(j + r < count ? from + (j + r) * stride + c : zeros);
-      transpose(square);
-#pragma GCC unroll 16
-      for (int r = 0; r < kLanes; ++r)
-        if (c + r < channels) (square[r] * Lane(scale)).store(panel + (c + r) * kPanel);
-    }
+    const float* rows = from + j * stride;
+    const int left = count - j;
+    int c = 0;
+    if (left >= kLanes)
+      for (; c + kLanes <= channels; c += kLanes)
+        transpose_square<true>(rows + c, stride, left, kLanes, by, panel + c * kPanel);
+    for (; c < channels; c += kLanes)
+      transpose_square<false>(rows + c, stride, left, channels - c, by, panel + c * kPanel);
   }
 }
 
 /// Cuts fp32 rows [count, stride] into panels [count, kPanel] of kPanel channels each; `stride`
-/// is at least `channels` rounded up to a vector, and holds zeros past `channels`. Returns
-/// whether all numbers are finite: x - x is zero just then.
-[[gnu::noinline]] inline bool slice_panels(const float* from, std::int64_t stride, int count,
+/// is at least `channels` rounded up to a vector, and holds zeros past `channels`.
+[[gnu::noinline]] inline void slice_panels(const float* from, std::int64_t stride, int count,
                                            int channels, float* panels, int panel_rows) {
-  Lane rest(0.0f);
   for (int c = 0; c < channels; c += kPanel) {
     float* panel = panels + static_cast<std::int64_t>(c) * panel_rows;
     const int vectors = channels - c > kLanes ? kVectors : 1;
     for (int j = 0; j < count; ++j)
-      for (int v = 0; v < vectors; ++v) {
-        const Lane x = Lane::load(from + j * stride + c + v * kLanes);
-        rest += x - x;
-        x.store(panel + j * kPanel + v * kLanes);
-      }
+      for (int v = 0; v < vectors; ++v)
+        Lane::load(from + j * stride + c + v * kLanes).store(panel + j * kPanel + v * kLanes);
   }
-  return reduce_sum(rest) == 0.0f;
 }
 
 }  // namespace attn::cpu::inline ATTN_TARGET

@@ -10,6 +10,7 @@
 #include "kernels/cpu/gemm.hpp"
 #include "kernels/cpu/pack.hpp"
 #include "kernels/cpu/plan.hpp"
+#include "kernels/cpu/tiles.hpp"
 
 namespace attn::cpu::inline ATTN_TARGET {
 
@@ -39,6 +40,19 @@ ATTN_FN Kept kept_columns(const Plan& plan, const TilePlace& at) {
   while (kept.end > kept.begin && empty((kept.end - 1) / kPanel * kPanel))
     kept.end = (kept.end - 1) / kPanel * kPanel;
   return kept;
+}
+
+/// The first key from `k` on whose panel any query of the tile may look at, or `count`.
+ATTN_FN int first_kept(const Plan& plan, const TilePlace& at, int k, int count) {
+  if (plan.masks == nullptr) return k;
+  Block block{at.batch, at.head, {at.q, at.q + at.rows}, {}};
+  const auto empty = [&](int cols) ATTN_LAMBDA {
+    block.k = {k, k + cols < count ? k + cols : count};
+    return plan.cover(plan.masks, block) == Cover::none;
+  };
+  while (k < count && empty(kTileCols)) k += kTileCols;
+  while (k < count && empty(kPanel)) k += kPanel;
+  return k < count ? k : count;
 }
 
 /// Applies the first `modifiers` score modifiers in place.
@@ -82,18 +96,25 @@ ATTN_FN void fill_tail(int rows, int cols, float* s, std::int64_t stride, float 
 [[gnu::noinline]] inline void apply_mask_where_needed(const Plan& plan, const TilePlace& at,
                                                       float* s, std::int64_t stride,
                                                       std::uint8_t* bits_scratch) {
-  const auto whole = [&](int column) ATTN_LAMBDA {
-    const int last = column + kPanel < at.cols ? column + kPanel : at.cols;
+  const auto whole = [&](int column, int width) ATTN_LAMBDA {
+    const int last = column + width < at.cols ? column + width : at.cols;
     const Block block{at.batch, at.head, {at.q, at.q + at.rows}, {at.k + column, at.k + last}};
     return plan.cover(plan.masks, block) == Cover::all;
   };
+  // What is whole is often long: each step that holds is followed by one twice as long.
+  int step = kPanel;
   for (int begin = 0; begin < at.cols;) {
-    if (whole(begin)) {
-      begin += kPanel;
+    if (whole(begin, step)) {
+      begin += step;
+      step *= 2;
+      continue;
+    }
+    if (step > kPanel) {
+      step = kPanel;
       continue;
     }
     int end = begin + kPanel;
-    while (end < at.cols && !whole(end)) end += kPanel;
+    while (end < at.cols && !whole(end, kPanel)) end += kPanel;
     TilePlace part = at;
     part.k = at.k + begin;
     part.cols = (end < at.cols ? end : at.cols) - begin;

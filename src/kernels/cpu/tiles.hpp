@@ -12,9 +12,8 @@ namespace attn::cpu {
 /// 48 rows were 20 % slower with AVX-512.
 inline constexpr int kTileRows = 24;
 inline constexpr int kTileCols = 512;
-/// Rows of a tile under a mask, where half as high means half as much scored for nothing: a
-/// window of 256 keys took 1.44x the time of a window of 2048 for each pair; 1.33x now
-/// (Zen 3), and what is left is the panel that the mask cuts, scored whole.
+/// Rows of a tile under a mask, where half as high means half as much scored for nothing.
+/// Splitting off what a mask cuts, 6 rows at a time, was slower: more passes, each shorter.
 inline constexpr int kMaskedRows = 12;
 /// Row tiles that pass over one block of keys before the next block comes: 4 x 24 queries use
 /// a block (256 KiB at 64 channels) while it is in L2.

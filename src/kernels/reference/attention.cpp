@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -12,30 +11,13 @@
 #include "attn/kernels/layout.hpp"
 #include "attn/kernels/mask_tree.hpp"
 #include "attn/score/similarity.hpp"
+#include "kernels/clear_grads.hpp"
+#include "kernels/reference/numbers.hpp"
 
 namespace attn::reference {
 namespace {
 
-using Numbers = std::vector<double>;
-
 constexpr double kMasked = -std::numeric_limits<double>::infinity();
-
-template <class T>
-double wide(T x) {
-  if constexpr (std::is_same_v<T, double>) {
-    return x;
-  } else {
-    return static_cast<double>(static_cast<float>(x));
-  }
-}
-template <class T>
-T narrow(double x) {
-  if constexpr (std::is_same_v<T, double>) {
-    return x;
-  } else {
-    return T(static_cast<float>(x));
-  }
-}
 
 template <class T>
 Numbers read(const Rows<const T>& rows, int row, int count) {
@@ -206,31 +188,6 @@ void for_each_row(const Layout<T>& layout, const Recipe& recipe, const Visit& vi
         visit(Site<double>{b, h, i, 0}, read(q_rows, i, layout.channels()), keys, w);
     }
   }
-}
-
-void clear(const TableGrad& grad) {
-  if (grad.data == nullptr) return;
-  for (std::int64_t b = 0; b < grad.shape[0]; ++b)
-    for (std::int64_t h = 0; h < grad.shape[1]; ++h)
-      for (std::int64_t i = 0; i < grad.shape[2]; ++i)
-        for (std::int64_t c = 0; c < grad.shape[3]; ++c) {
-          const std::int64_t place = b * grad.strides[0] + h * grad.strides[1] +
-                                     i * grad.strides[2] + c * grad.strides[3];
-          if (grad.dtype == DType::f64) {
-            static_cast<double*>(grad.data)[place] = 0.0;
-          } else {
-            static_cast<float*>(grad.data)[place] = 0.0f;
-          }
-        }
-}
-
-void clear(const RecipeGrads& grads) {
-  clear(grads.weights);
-  for (const auto& stage : grads.scores)
-    for (const auto& g : stage) clear(g);
-  for (const auto& g : grads.normaliser) clear(g);
-  for (const auto& stage : grads.factors)
-    for (const auto& g : stage) clear(g);
 }
 
 /// A gradient that adds up in double and is written once.

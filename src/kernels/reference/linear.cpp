@@ -3,7 +3,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 #include <vector>
 
 #include "attn/core/dtype.hpp"  // IWYU pragma: keep
@@ -11,6 +10,7 @@
 #include "attn/kernels/args.hpp"
 #include "attn/pool/linear.hpp"
 #include "kernels/check_view.hpp"
+#include "kernels/reference/numbers.hpp"
 
 namespace attn {
 
@@ -54,25 +54,6 @@ void validate(const LinearArgs<T>& args) {
 
 namespace reference {
 namespace {
-
-using Numbers = std::vector<double>;
-
-template <class T>
-double wide(T x) {
-  if constexpr (std::is_same_v<T, double>) {
-    return x;
-  } else {
-    return static_cast<double>(static_cast<float>(x));
-  }
-}
-template <class T>
-T narrow(double x) {
-  if constexpr (std::is_same_v<T, double>) {
-    return x;
-  } else {
-    return T(static_cast<float>(x));
-  }
-}
 
 /// `count` elements from `from` on; an empty view gives zeros.
 template <class T>

@@ -1,6 +1,7 @@
 #include "attn/nn/applied/location_aware.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -17,7 +18,7 @@
 namespace attn::nn {
 namespace {
 
-const LocationAwareOptions& checked(const LocationAwareOptions& options) {
+LocationAwareOptions checked(const LocationAwareOptions& options) {
   if (options.width < 1 || options.width % 2 == 0)
     fail("attn::nn::LocationAwareAttention: a convolution of width ", options.width,
          "; an odd width is accepted, so that a frame lies in its middle");

@@ -1,7 +1,5 @@
 #include "attn/nn/applied/rush_summariser_attention.hpp"
 
-#include <cstdint>
-
 #include "attn/core/error.hpp"
 #include "attn/nn/embedding.hpp"
 #include "attn/nn/linear.hpp"
@@ -12,7 +10,7 @@
 namespace attn::nn {
 namespace {
 
-const RushAttentionOptions& checked(const RushAttentionOptions& options) {
+RushAttentionOptions checked(const RushAttentionOptions& options) {
   const bool divides_by_reach = options.divisor == SmoothingDivisor::reach;
   if (options.reach < (divides_by_reach ? 1 : 0))
     fail("attn::nn::RushAttention: Q is ", options.reach, "; ", divides_by_reach ? 1 : 0,
@@ -44,7 +42,7 @@ Tensor RushAttention::smooth(const Tensor& words, const Tensor& lengths) const {
 
 RushAttended RushAttention::forward(const Tensor& source, const Tensor& last_words,
                                     const Tensor& lengths) const {
-  const Tensor words = padding::zero_past(f_(source), lengths);
+  const Tensor words = padding::zero_past(f_(padding::zero_ids_past(source, lengths)), lengths);
   const Tensor query = p_(g_(last_words).flatten(1, 2)).unsqueeze(1);
   const Tensor smoothed = smooth(words, lengths);
   const Attended looked = attend(query, words, smoothed, spec::dot(), padding::keys(lengths),

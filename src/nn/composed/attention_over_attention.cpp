@@ -38,10 +38,9 @@ AttentionOverAttentionResult attention_over_attention(const AttentionOverAttenti
   const std::int64_t asked = query.size(1);
 
   // How much each query word is looked at, by an average word of the document.
-  const Attended back =
-      attend(document, query, {}, spec::dot(),
-             padding::pairs(in.document_lens, in.query_lens, words, asked), spec::softmax(),
-             Want::column_sums);
+  const Attended back = attend(document, query, {}, spec::dot(),
+                               padding::pairs(in.document_lens, in.query_lens, words, asked),
+                               spec::softmax(), Want::column_sums);
   const Tensor beta = back.column_sums * share_of(in.document_lens, document);
 
   // alpha beta is what each document word is looked at by all query words, weighed by beta.

@@ -1,5 +1,6 @@
 #include "attn/nn/composed/cmla.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>

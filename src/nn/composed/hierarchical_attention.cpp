@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "attn/core/dtype.hpp"
@@ -10,6 +11,7 @@
 #include "attn/nn/linear.hpp"
 #include "attn/nn/recurrent.hpp"
 #include "attn/tensor/attend.hpp"
+#include "attn/tensor/ops/rnn.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "nn/padding.hpp"
 
@@ -47,10 +49,9 @@ HierarchicalAttention::HierarchicalAttention(const HierarchicalAttentionOptions&
       u_w_(add("u_w", fan_in_uniform({options.word_hidden}, options.word_hidden))),
       gru_(options.encoder == SentenceEncoder::none
                ? std::nullopt
-               : std::optional(
-                     add("sentence_gru", Gru({.in = options.word_dim,
-                                              .hidden = options.gru_hidden,
-                                              .direction = Direction::both})))),
+               : std::optional(add("sentence_gru", Gru({.in = options.word_dim,
+                                                        .hidden = options.gru_hidden,
+                                                        .direction = Direction::both})))),
       sentence_(add("sentence", Linear({.in = gru_ ? 2 * options.gru_hidden : options.word_dim,
                                         .out = options.sentence_hidden}))),
       u_s_(add("u_s", fan_in_uniform({options.sentence_hidden}, options.sentence_hidden))) {}

@@ -2,8 +2,8 @@
 
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "attn/core/error.hpp"
@@ -66,12 +66,11 @@ MultiStepResult MultiStepAttention::forward(const MultiStepInputs& in, const Wan
   for (const Layer& layer : layers_) {
     const Tensor before = h;
     if (layer.conv) h = gated((*layer.conv)(h.transpose(1, 2))).transpose(1, 2);
-    const Attended looked = attend(sum_of(layer.in_proj(h), in.target_embed), in.enc_out,
-                                   values, spec::dot(), keep, spec::softmax(),
-                                   want | Want::output);
-    const Tensor context = normalised
-                               ? looked.output * root_of_lengths(in.lengths, in.enc_out)
-                               : looked.output;
+    const Attended looked =
+        attend(sum_of(layer.in_proj(h), in.target_embed), in.enc_out, values, spec::dot(), keep,
+               spec::softmax(), want | Want::output);
+    const Tensor context =
+        normalised ? looked.output * root_of_lengths(in.lengths, in.enc_out) : looked.output;
     h = sum_of(h, layer.out_proj(context));
     if (layer.conv) h = sum_of(before, h);
     if (want.has(Want::weights)) weights.push_back(looked.weights);

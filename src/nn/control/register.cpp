@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/nn/control/forced_attention.hpp"
 #include "attn/nn/control/kv_cache_equivalence.hpp"
@@ -11,7 +12,6 @@
 #include "attn/nn/registry.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/merge.hpp"
-#include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/random.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "nn/adapt.hpp"
@@ -55,7 +55,7 @@ Mechanism forced() {
       .formula =
           "w = softmax(score + prior_weight * prior); where forced, w = forced_weight "
           "and the others share 1 - sum forced",
-      .paper = "",
+      .paper = "no paper: a control for those who look into a model or correct it",
       .made_of =
           "score given and prior, mask lengths and not forced, normalise softmax scaled "
           "by the rest; forced weights pool beside it",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -62,9 +63,8 @@ void look(const Retina& retina, const T* image, T* patches) {
   retina.each_cell([&](std::int64_t cell, std::int64_t plane, std::int64_t top,
                        std::int64_t left, std::int64_t block) {
     double total = 0.0;
-    retina.each_pixel(plane, top, left, block, [&](std::int64_t pixel) {
-      total += static_cast<double>(image[pixel]);
-    });
+    retina.each_pixel(plane, top, left, block,
+                      [&](std::int64_t pixel) { total += static_cast<double>(image[pixel]); });
     patches[cell] = static_cast<T>(total / static_cast<double>(block * block));
   });
 }
@@ -102,8 +102,8 @@ Retina checked(const Tensor& image, const Tensor& location, const GlimpseOptions
   if (options.patch_size < 1 || options.num_scales < 1 || options.scale < 1)
     fail(kWhere, ": patch_size ", options.patch_size, ", num_scales ", options.num_scales,
          ", scale ", options.scale, "; at least 1 each is accepted");
-  return {image.size(0), image.size(1), image.size(2), image.size(3), options,
-          centres_of(location, image.size(3), image.size(2))};
+  return {image.size(0), image.size(1), image.size(2),
+          image.size(3), options,       centres_of(location, image.size(3), image.size(2))};
 }
 
 template <class T>
@@ -111,14 +111,14 @@ Tensor glimpse_in(const Tensor& image, const Retina& retina) {
   const Tensor packed = image.detach().contiguous();
   const Tensor patches = Tensor::empty(retina.result_shape(), image.dtype());
   look(retina, packed.data<T>(), patches.mutable_data<T>());
-  return record("glimpse", {image}, patches,
-                [retina, shape = image.shape()](const Gradients& grads,
-                                                const Needs&) -> Gradients {
-                  const Tensor grad = grads[0].contiguous();
-                  const Tensor down = Tensor::zeros(shape, grad.dtype());
-                  spread(retina, grad.data<T>(), down.mutable_data<T>());
-                  return {down};
-                });
+  return record(
+      "glimpse", {image}, patches,
+      [retina, shape = image.shape()](const Gradients& grads, const Needs&) -> Gradients {
+        const Tensor grad = grads[0].contiguous();
+        const Tensor down = Tensor::zeros(shape, grad.dtype());
+        spread(retina, grad.data<T>(), down.mutable_data<T>());
+        return {down};
+      });
 }
 
 }  // namespace

@@ -7,12 +7,12 @@
 namespace attn::nn {
 
 GlimpseNetwork::GlimpseNetwork(const GlimpseNetworkOptions& options)
-    : glimpse_hidden_(add("glimpse_hidden", Linear({.in = options.glimpse_dim,
-                                                    .out = options.glimpse_hidden}))),
+    : glimpse_hidden_(add("glimpse_hidden",
+                          Linear({.in = options.glimpse_dim, .out = options.glimpse_hidden}))),
       location_hidden_(
           add("location_hidden", Linear({.in = 2, .out = options.location_hidden}))),
-      glimpse_out_(add("glimpse_out",
-                       Linear({.in = options.glimpse_hidden, .out = options.out_dim}))),
+      glimpse_out_(
+          add("glimpse_out", Linear({.in = options.glimpse_hidden, .out = options.out_dim}))),
       location_out_(add("location_out",
                         Linear({.in = options.location_hidden, .out = options.out_dim}))) {}
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "attn/core/dtype.hpp"
 #include "attn/nn/glimpse/glimpse.hpp"
 #include "attn/nn/glimpse/glimpse_network.hpp"
 #include "attn/nn/glimpse/glimpse_policy.hpp"
@@ -23,13 +24,15 @@ Mechanism retina() {
       .name = "glimpse",
       .family = "glimpse",
       .title = "The retina: sharp where it looks, coarse around",
-      .formula = "c = floor((l + 1) / 2 size); patch k = the square of side g scale^k around c, "
-                 "averaged down to g x g",
+      .formula =
+          "c = floor((l + 1) / 2 size); patch k = the square of side g scale^k around c, "
+          "averaged down to g x g",
       .paper = kMnih,
       .made_of = "outside the four steps: it reads pixels by place, without scores",
-      .options = "patch_size: g\n"
-                 "num_scales: how many patches\n"
-                 "scale: how much wider each is than the one before",
+      .options =
+          "patch_size: g\n"
+          "num_scales: how many patches\n"
+          "scale: how much wider each is than the one before",
       .snippet = R"(Tensor image = uniform({2, 1, 28, 28}, 0, 1, nn::random());
 Tensor place = uniform({2, 2}, -1, 1, nn::random());
 Tensor patches =
@@ -40,7 +43,8 @@ Tensor patches =
             const GlimpseOptions options{.patch_size = given.options.whole("patch_size", 8),
                                          .num_scales = given.options.whole("num_scales", 1),
                                          .scale = given.options.whole("scale", 2)};
-            const Tensor patches = glimpse(given.need("image"), given.need("location"), options);
+            const Tensor patches =
+                glimpse(given.need("image"), given.need("location"), options);
             return Made{{{"patches", patches}}, {}};
           },
       .example =
@@ -71,8 +75,9 @@ Mechanism network() {
       .name = "glimpse_network",
       .family = "glimpse",
       .title = "The glimpse network: what was seen and where, in one vector",
-      .formula = "g = relu(glimpse_out(relu(glimpse_hidden rho)) + "
-                 "location_out(relu(location_hidden l)))",
+      .formula =
+          "g = relu(glimpse_out(relu(glimpse_hidden rho)) + "
+          "location_out(relu(location_hidden l)))",
       .paper = kMnih,
       .made_of = "outside the four steps: linear maps of one glimpse",
       .options = "",
@@ -102,13 +107,13 @@ Tensor seen = network.forward(patches, place);)",
 }
 
 Made run_policy(const Given& given) {
-  const auto module = adapt::loaded(
-      GlimpsePolicy({.hidden_dim = adapt::columns(given, "location.weight"),
-                     .sigma = given.options.number("sigma", 0.2),
-                     .state_gradient = given.options.flag("detach_state", true)
-                                           ? StateGradient::off
-                                           : StateGradient::on}),
-      given);
+  const auto module =
+      adapt::loaded(GlimpsePolicy({.hidden_dim = adapt::columns(given, "location.weight"),
+                                   .sigma = given.options.number("sigma", 0.2),
+                                   .state_gradient = given.options.flag("detach_state", true)
+                                                         ? StateGradient::off
+                                                         : StateGradient::on}),
+                    given);
   const GlimpsePolicyResult made =
       module.forward(given.need("hidden"), given.need("sample"), given.need("reward"));
   return {{{"mean", made.mean},
@@ -124,12 +129,14 @@ Mechanism policy() {
       .name = "glimpse_policy",
       .family = "glimpse",
       .title = "Where to look next, learnt from the reward",
-      .formula = "mean = tanh(location h), log N(sample; mean, sigma^2), b_t = baseline h; "
-                 "loss = -mean sum_t log_prob stop(R - b_t), and mean sum_t (R - b_t)^2",
+      .formula =
+          "mean = tanh(location h), log N(sample; mean, sigma^2), b_t = baseline h; "
+          "loss = -mean sum_t log_prob stop(R - b_t), and mean sum_t (R - b_t)^2",
       .paper = kMnih,
       .made_of = "outside the four steps: a place is drawn, not weighed",
-      .options = "sigma: the width of the Gaussian\n"
-                 "detach_state: whether the state is left without gradient; true is usual",
+      .options =
+          "sigma: the width of the Gaussian\n"
+          "detach_state: whether the state is left without gradient; true is usual",
       .snippet = R"(nn::GlimpsePolicy policy({.hidden_dim = 8, .sigma = 0.2});
 Tensor hidden = uniform({2, 3, 8}, -1, 1, nn::random());
 Tensor places = policy.draw(hidden, nn::random());

@@ -2,8 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <utility>
 #include <vector>
 
 #include "attn/core/dtype.hpp"
@@ -79,8 +77,7 @@ Likelihood likelihood(const Tensor& scores, const Tensor& keep, const Draw& draw
     const Tensor none = Tensor::zeros(draw.index.shape(), scores.dtype());
     return {none, none};
   }
-  const Tensor log_alpha =
-      keep_where(log_softmax(hard::only_kept(scores, keep)), keep);
+  const Tensor log_alpha = keep_where(log_softmax(hard::only_kept(scores, keep)), keep);
   const Tensor alpha = softmax(scores, -1, keep);
   const Tensor log_prob = gather(log_alpha, 2, draw.index.unsqueeze(2)).squeeze(2);
   return {keep_where(log_prob, draw.drawn), neg(sum(alpha * log_alpha, 2))};
@@ -109,8 +106,8 @@ Tensor draw_locations(const Tensor& scores, const Tensor& lengths, Random& rando
 HardBest hard_attention_best(const Tensor& scores, const Tensor& annotations,
                              const Tensor& lengths) {
   const Keep keep = padding::keys(lengths);
-  const Attended soft = attend({}, {}, {}, spec::given(scores), keep, spec::softmax(),
-                               Want::weights);
+  const Attended soft =
+      attend({}, {}, {}, spec::given(scores), keep, spec::softmax(), Want::weights);
   const Attended best = attend({}, {}, annotations, spec::given(scores.detach()), keep,
                                spec::hard_argmax(), Want::output | Want::arg_max);
   return {soft.weights, best.arg_max, best.output};
@@ -127,13 +124,13 @@ Reinforced reinforce(const ReinforceInputs& in, const ReinforceOptions& options)
   const Tensor gain =
       in.log_py + chosen * options.lambda_r + sum(entropy, 1) * options.lambda_e;
   const Tensor mean_reward = mean(in.log_py.detach()).reshape({1});
-  return {neg(mean(gain)).reshape({1}), in.baseline.detach() * options.decay +
-                                            mean_reward * (1.0 - options.decay)};
+  return {neg(mean(gain)).reshape({1}),
+          in.baseline.detach() * options.decay + mean_reward * (1.0 - options.decay)};
 }
 
 HardAttention::HardAttention(Random random, const HardAttentionOptions& options)
     : options_(options),
-      random_(std::move(random)),
+      random_(random),
       baseline_(add_buffer("baseline", Tensor::zeros({1}))) {
   if (options.soft_probability < 0.0 || options.soft_probability > 1.0)
     fail("attn::nn::HardAttention: soft_probability ", options.soft_probability,
@@ -149,8 +146,8 @@ HardAttention::Step HardAttention::forward(const Tensor& scores, const Tensor& a
     HardLook look = hard_attention(scores, annotations, best.index, lengths);
     return {look, use_soft, look.context};
   }
-  HardLook look = hard_attention(scores, annotations,
-                                 draw_locations(scores, lengths, random_), lengths);
+  HardLook look =
+      hard_attention(scores, annotations, draw_locations(scores, lengths, random_), lengths);
   const auto coins = uniform({batch}, 0.0, 1.0, random_).to_vector<float>();
   bool* soft = use_soft.mutable_data<bool>();
   for (std::size_t b = 0; b < coins.size(); ++b)

@@ -61,15 +61,18 @@ Mechanism hard() {
       .name = "hard_attention",
       .family = "hard",
       .title = "Hard attention: one location, drawn and trained by its reward",
-      .formula = "alpha = softmax(scores), s ~ alpha, context = a_s; J = log p(y|s) + lambda_r "
-                 "stop(log p(y|s) - b) sum log alpha_s + lambda_e sum H(alpha)",
+      .formula =
+          "alpha = softmax(scores), s ~ alpha, context = a_s; J = log p(y|s) + lambda_r "
+          "stop(log p(y|s) - b) sum log alpha_s + lambda_e sum H(alpha)",
       .paper = kXu,
-      .made_of = "score given, mask lengths, normalise hard sample or hard argmax, pool the "
-                 "one chosen; the gradient is REINFORCE with a moving baseline",
-      .options = "mode: sample, reinforce or argmax\n"
-                 "lambda_r: of the reward\n"
-                 "lambda_e: of the entropy\n"
-                 "decay: of the moving baseline, 0.9 if left out",
+      .made_of =
+          "score given, mask lengths, normalise hard sample or hard argmax, pool the "
+          "one chosen; the gradient is REINFORCE with a moving baseline",
+      .options =
+          "mode: sample, reinforce or argmax\n"
+          "lambda_r: of the reward\n"
+          "lambda_e: of the entropy\n"
+          "decay: of the moving baseline, 0.9 if left out",
       .snippet = R"(nn::HardAttention attention(Random(1).named("hard"));
 Tensor scores = uniform({2, 3, 5}, -1, 1, nn::random());
 Tensor annotations = uniform({2, 5, 8}, -1, 1, nn::random());
@@ -97,8 +100,9 @@ Mechanism doubly() {
       .name = "doubly_stochastic",
       .family = "hard",
       .title = "Gated soft attention that asks to have looked everywhere once",
-      .formula = "beta = sigmoid(f_beta h), context = beta sum alpha_i a_i, regulariser = "
-                 "sum_i (1 - sum_t alpha_ti)^2",
+      .formula =
+          "beta = sigmoid(f_beta h), context = beta sum alpha_i a_i, regulariser = "
+          "sum_i (1 - sum_t alpha_ti)^2",
       .paper = kXu,
       .made_of = "score given, mask lengths, normalise softmax, pool weighted sum times a gate",
       .options = "",

@@ -1,6 +1,5 @@
 // Attention as layers, as mechanisms.
 
-#include <cstdint>
 #include <vector>
 
 #include "attn/nn/heads/additive_attention.hpp"

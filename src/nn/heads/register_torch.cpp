@@ -15,6 +15,7 @@
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/random.hpp"
+#include "attn/tensor/tensor.hpp"
 #include "nn/adapt.hpp"
 
 namespace attn::nn {

@@ -2,6 +2,7 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
+#include "attn/nn/local/local_options.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/tensor.hpp"
@@ -21,8 +22,8 @@ LocalMonotonicAttention::LocalMonotonicAttention(const LocalMonotonicOptions& op
 
 Attended LocalMonotonicAttention::forward(const Tensor& q, const Tensor& k, const Tensor& v,
                                           const Tensor& lengths, const Want& want) const {
-  const Keep keep = spec::window(options_.reach, options_.reach, options_.offset) &&
-                    padding::keys(lengths);
+  const Keep keep =
+      spec::window(options_.reach, options_.reach, options_.offset) && padding::keys(lengths);
   auto normaliser = spec::softmax();
   // A window of one place has nothing to fade.
   if (options_.fade == Fade::gaussian && options_.reach > 0) {

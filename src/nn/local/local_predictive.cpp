@@ -3,6 +3,7 @@
 #include "attn/core/error.hpp"
 #include "attn/nn/init.hpp"
 #include "attn/nn/linear.hpp"
+#include "attn/nn/local/local_options.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/matmul.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
@@ -14,9 +15,9 @@ namespace attn::nn {
 
 LocalPredictiveAttention::LocalPredictiveAttention(const LocalPredictiveOptions& options)
     : options_(options),
-      w_p_(add("W_p", Linear({.in = options.query_dim,
-                              .out = options.hidden_dim,
-                              .bias = Bias::none}))),
+      w_p_(add(
+          "W_p",
+          Linear({.in = options.query_dim, .out = options.hidden_dim, .bias = Bias::none}))),
       v_p_(add("v_p", fan_in_uniform({options.hidden_dim}, options.hidden_dim))),
       w_a_(add("W_a.weight",
                local::initial_score(options.score, "attn::nn::LocalPredictiveAttention"))) {
@@ -39,8 +40,8 @@ LocalPredicted LocalPredictiveAttention::forward(const Tensor& q, const Tensor& 
   // A window of one place has nothing to fade.
   if (options_.fade == Fade::gaussian && options_.reach > 0)
     normaliser = normaliser | spec::local_gaussian(centre, reach / 2);
-  return {centre, attend(local::scored_query(q, w_a_), k, v, spec::dot(), keep, normaliser,
-                         want)};
+  return {centre,
+          attend(local::scored_query(q, w_a_), k, v, spec::dot(), keep, normaliser, want)};
 }
 
 }  // namespace attn::nn

@@ -1,11 +1,11 @@
 // The local attentions, as mechanisms.
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "attn/core/error.hpp"
 #include "attn/nn/local/local_monotonic.hpp"
+#include "attn/nn/local/local_options.hpp"
 #include "attn/nn/local/local_predictive.hpp"
 #include "attn/nn/registry.hpp"
 #include "attn/tensor/attend.hpp"
@@ -22,8 +22,7 @@ const Want kBoth = Want::output | Want::weights;
 LocalScoreOptions score_of(const Given& given) {
   const std::string score = given.options.word("score", "dot");
   if (score == "dot") return {};
-  if (score != "general")
-    fail("attn::nn: score '", score, "'; dot and general are accepted");
+  if (score != "general") fail("attn::nn: score '", score, "'; dot and general are accepted");
   return {.score = LocalScore::general,
           .query_dim = adapt::rows(given, "W_a.weight"),
           .key_dim = adapt::columns(given, "W_a.weight")};
@@ -46,12 +45,12 @@ Given local_example(Random& random) {
 }
 
 Made run_monotonic(const Given& given) {
-  const auto module = adapt::loaded(
-      LocalMonotonicAttention({.reach = given.options.whole("D", 2),
-                               .score = score_of(given),
-                               .fade = fade_of(given, false),
-                               .offset = given.options.whole("offset", 0)}),
-      given);
+  const auto module =
+      adapt::loaded(LocalMonotonicAttention({.reach = given.options.whole("D", 2),
+                                             .score = score_of(given),
+                                             .fade = fade_of(given, false),
+                                             .offset = given.options.whole("offset", 0)}),
+                    given);
   return adapt::weights_and_context(
       module.forward(given.need("queries"), given.need("keys"), given.need("values"),
                      given.in("valid_lens"), kBoth),
@@ -59,13 +58,13 @@ Made run_monotonic(const Given& given) {
 }
 
 Made run_predictive(const Given& given) {
-  const auto module = adapt::loaded(
-      LocalPredictiveAttention({.query_dim = adapt::columns(given, "W_p.weight"),
-                                .hidden_dim = adapt::rows(given, "W_p.weight"),
-                                .reach = given.options.whole("D", 2),
-                                .score = score_of(given),
-                                .fade = fade_of(given, true)}),
-      given);
+  const auto module =
+      adapt::loaded(LocalPredictiveAttention({.query_dim = adapt::columns(given, "W_p.weight"),
+                                              .hidden_dim = adapt::rows(given, "W_p.weight"),
+                                              .reach = given.options.whole("D", 2),
+                                              .score = score_of(given),
+                                              .fade = fade_of(given, true)}),
+                    given);
   const LocalPredicted predicted =
       module.forward(given.need("queries"), given.need("keys"), given.need("values"),
                      given.in("valid_lens"), kBoth);
@@ -81,12 +80,14 @@ Mechanism monotonic() {
       .title = "Local-m: a window that moves on one place a step",
       .formula = "p_t = t + offset, w = softmax(score) over |s - p_t| <= D, context = w v",
       .paper = kLuong,
-      .made_of = "score dot or general, mask window and lengths, normalise softmax (times a "
-                 "Gaussian if asked), pool weighted sum",
-      .options = "D: how far the window reaches on either side\n"
-                 "score: dot or general\n"
-                 "gaussian: whether weights fade towards the ends; false in the paper\n"
-                 "offset: added to every centre, 0 if left out",
+      .made_of =
+          "score dot or general, mask window and lengths, normalise softmax (times a "
+          "Gaussian if asked), pool weighted sum",
+      .options =
+          "D: how far the window reaches on either side\n"
+          "score: dot or general\n"
+          "gaussian: whether weights fade towards the ends; false in the paper\n"
+          "offset: added to every centre, 0 if left out",
       .snippet = R"(nn::LocalMonotonicAttention attention({.reach = 2});
 Tensor q = uniform({2, 5, 8}, -1, 1, nn::random());
 Tensor k = uniform({2, 9, 8}, -1, 1, nn::random());
@@ -102,14 +103,17 @@ Mechanism predictive() {
       .name = "local_predictive",
       .family = "local",
       .title = "Local-p: each query predicts where its window is",
-      .formula = "p = len sigmoid(v_p . tanh(W_p q)), w_s = softmax(score)_s over |s - p| <= D "
-                 "times exp(-(s - p)^2 / (2 sigma^2)), sigma = D / 2",
+      .formula =
+          "p = len sigmoid(v_p . tanh(W_p q)), w_s = softmax(score)_s over |s - p| <= D "
+          "times exp(-(s - p)^2 / (2 sigma^2)), sigma = D / 2",
       .paper = kLuong,
-      .made_of = "score dot or general, mask around p and lengths, normalise softmax times a "
-                 "local Gaussian, pool weighted sum",
-      .options = "D: how far the window reaches on either side\n"
-                 "score: dot or general\n"
-                 "gaussian: whether weights fade towards the ends; true in the paper",
+      .made_of =
+          "score dot or general, mask around p and lengths, normalise softmax times a "
+          "local Gaussian, pool weighted sum",
+      .options =
+          "D: how far the window reaches on either side\n"
+          "score: dot or general\n"
+          "gaussian: whether weights fade towards the ends; true in the paper",
       .snippet =
           R"(nn::LocalPredictiveAttention attention({.query_dim = 8, .hidden_dim = 6, .reach = 2});
 Tensor q = uniform({2, 5, 8}, -1, 1, nn::random());

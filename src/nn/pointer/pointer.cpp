@@ -10,7 +10,6 @@
 #include "attn/nn/linear.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/index.hpp"
-#include "attn/tensor/ops/matmul.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/tensor.hpp"

@@ -1,5 +1,6 @@
 #include "attn/nn/pointer/pointer_generator.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

@@ -1,5 +1,6 @@
 // Pooling without a learnt score, as mechanisms.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/random.hpp"
+#include "attn/tensor/tensor.hpp"
 #include "nn/adapt.hpp"
 #include "nn/families.hpp"
 

@@ -5,13 +5,16 @@
 #include <utility>
 #include <vector>
 
+#include "attn/nn/module.hpp"
 #include "attn/nn/position/alibi.hpp"
 #include "attn/nn/position/relative_shaw.hpp"
 #include "attn/nn/position/relative_skew.hpp"
 #include "attn/nn/position/t5_bias.hpp"
 #include "attn/nn/registry.hpp"
+#include "attn/score/t5_buckets.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/random.hpp"
+#include "attn/tensor/tensor.hpp"
 #include "nn/adapt.hpp"
 
 namespace attn::nn {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/nn/registry.hpp"
 #include "attn/nn/regression/kernel_regression.hpp"
@@ -11,6 +12,7 @@
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/random.hpp"
 #include "attn/tensor/tape.hpp"
+#include "attn/tensor/tensor.hpp"
 #include "nn/adapt.hpp"
 #include "nn/families.hpp"
 

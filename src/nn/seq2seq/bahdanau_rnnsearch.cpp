@@ -12,6 +12,7 @@
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/ops/rnn.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "nn/padding.hpp"
 
 namespace attn::nn {
 namespace {
@@ -51,7 +52,8 @@ RnnSearch::RnnSearch(const RnnSearchOptions& options)
       w_o_(add("W_o", Linear({.in = options.maxout, .out = options.target_vocabulary}))) {}
 
 RnnSearch::Begun RnnSearch::begin(const Tensor& source, const Tensor& lengths) const {
-  const GruResult read = encoder_(src_embedding_(source), {}, lengths);
+  const GruResult read =
+      encoder_(src_embedding_(padding::zero_ids_past(source, lengths)), {}, lengths);
   // The backward direction ends at the first word: its last state is <-h_1.
   const Tensor first = tanh(w_init_(read.state.select(0, 1)));
   return {{u_a_(read.out), read.out, lengths},

@@ -3,13 +3,13 @@
 
 #include "nn/seq2seq/register.hpp"
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "attn/nn/registry.hpp"
 #include "attn/nn/seq2seq/bahdanau_decoder.hpp"
 #include "attn/nn/seq2seq/bahdanau_greedy.hpp"
+#include "attn/nn/seq2seq/rnn_encoder.hpp"
 #include "attn/nn/seq2seq/seq2seq_rnn.hpp"
 #include "attn/tensor/random.hpp"
 #include "attn/tensor/tensor.hpp"

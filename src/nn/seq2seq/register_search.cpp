@@ -6,6 +6,7 @@
 #include "attn/nn/registry.hpp"
 #include "attn/nn/seq2seq/bahdanau_rnnsearch.hpp"
 #include "attn/nn/seq2seq/luong_decoder.hpp"
+#include "attn/tensor/ops/attention_decoder.hpp"
 #include "attn/tensor/random.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "nn/adapt.hpp"

@@ -4,6 +4,7 @@
 #include "attn/nn/recurrent.hpp"
 #include "attn/tensor/ops/rnn.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "nn/padding.hpp"
 
 namespace attn::nn {
 
@@ -16,7 +17,7 @@ RnnEncoder::RnnEncoder(const RnnEncoderOptions& options)
 }
 
 GruResult RnnEncoder::forward(const Tensor& source, const Tensor& lengths) const {
-  return rnn_(embedding_(source), {}, lengths);
+  return rnn_(embedding_(padding::zero_ids_past(source, lengths)), {}, lengths);
 }
 
 }  // namespace attn::nn

@@ -1,7 +1,5 @@
 #include "attn/nn/seq2seq/seq2seq_rnn.hpp"
 
-#include <cstdint>
-
 #include "attn/core/error.hpp"
 #include "attn/nn/embedding.hpp"
 #include "attn/nn/linear.hpp"
@@ -15,7 +13,7 @@
 namespace attn::nn {
 namespace {
 
-const Seq2SeqRnnOptions& checked(const Seq2SeqRnnOptions& options) {
+Seq2SeqRnnOptions checked(const Seq2SeqRnnOptions& options) {
   if (options.encoder.hidden != options.decoder.hidden ||
       options.encoder.layers != options.decoder.layers)
     fail("attn::nn::Seq2SeqRnn: encoder of ", options.encoder.layers, " layers of ",

@@ -2,6 +2,7 @@
 
 #include "attn/core/error.hpp"
 #include "attn/nn/init.hpp"
+#include "attn/nn/vision/co_attention_parallel.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/matmul.hpp"
 #include "attn/tensor/tensor.hpp"
@@ -13,10 +14,10 @@ GuidedAttention::GuidedAttention(const GuidedAttentionOptions& options)
     : options_(options),
       w_x_(add("W_x.weight",
                fan_in_uniform({options.hidden_dim, options.item_dim}, options.item_dim))),
-      w_g_(add("W_g.weight", options.guide_dim > 0
-                                 ? fan_in_uniform({options.hidden_dim, options.guide_dim},
-                                                  options.guide_dim)
-                                 : Tensor())),
+      w_g_(add("W_g.weight",
+               options.guide_dim > 0
+                   ? fan_in_uniform({options.hidden_dim, options.guide_dim}, options.guide_dim)
+                   : Tensor())),
       w_h_(add("w_h", fan_in_uniform({options.hidden_dim}, options.hidden_dim))) {}
 
 Attended GuidedAttention::forward(const Tensor& items, const Tensor& guide,
@@ -25,10 +26,9 @@ Attended GuidedAttention::forward(const Tensor& items, const Tensor& guide,
     fail("attn::nn::GuidedAttention: a guide is ", guide.defined() ? "given" : "missing",
          " where guide_dim is ", options_.guide_dim);
   const Tensor known = padding::zero_past(items, lengths);
-  const Tensor q =
-      guide.defined()
-          ? linear(guide, w_g_).unsqueeze(1)
-          : Tensor::zeros({items.size(0), 1, options_.hidden_dim}, items.dtype());
+  const Tensor q = guide.defined()
+                       ? linear(guide, w_g_).unsqueeze(1)
+                       : Tensor::zeros({items.size(0), 1, options_.hidden_dim}, items.dtype());
   return attend(q, linear(known, w_x_), known, spec::additive(w_h_), padding::keys(lengths),
                 spec::softmax(), want);
 }
@@ -50,8 +50,9 @@ AlternatingLook AlternatingCoAttention::forward(const CoAttentionInputs& in) con
   const Attended second = step2_.forward(in.image, summary, in.image_lens, both);
   const Tensor image = second.output.squeeze(1);
   const Attended third = step3_.forward(in.question, image, in.question_lens, both);
-  return {first.weights.squeeze(1), summary, second.weights.squeeze(1), image,
-          third.weights.squeeze(1), third.output.squeeze(1)};
+  return {first.weights.squeeze(1),  summary,
+          second.weights.squeeze(1), image,
+          third.weights.squeeze(1),  third.output.squeeze(1)};
 }
 
 }  // namespace attn::nn

@@ -22,15 +22,15 @@ Attended pooled(const Tensor& hidden, const Tensor& w, const Tensor& items,
 }  // namespace
 
 ParallelCoAttention::ParallelCoAttention(const CoAttentionOptions& options)
-    : w_b_(add("W_b", Linear({.in = options.image_dim,
-                              .out = options.question_dim,
-                              .bias = Bias::none}))),
-      w_v_(add("W_v", Linear({.in = options.image_dim,
-                              .out = options.hidden_dim,
-                              .bias = Bias::none}))),
-      w_q_(add("W_q", Linear({.in = options.question_dim,
-                              .out = options.hidden_dim,
-                              .bias = Bias::none}))),
+    : w_b_(add(
+          "W_b",
+          Linear({.in = options.image_dim, .out = options.question_dim, .bias = Bias::none}))),
+      w_v_(add(
+          "W_v",
+          Linear({.in = options.image_dim, .out = options.hidden_dim, .bias = Bias::none}))),
+      w_q_(add(
+          "W_q",
+          Linear({.in = options.question_dim, .out = options.hidden_dim, .bias = Bias::none}))),
       w_hv_(add("w_hv", fan_in_uniform({options.hidden_dim}, options.hidden_dim))),
       w_hq_(add("w_hq", fan_in_uniform({options.hidden_dim}, options.hidden_dim))) {}
 
@@ -54,8 +54,7 @@ CoAttentionLook ParallelCoAttention::forward(const CoAttentionInputs& in,
       attend(image, asked, question_hidden, affinity,
              padding::pairs(in.image_lens, in.question_lens, regions, words), spec::identity());
 
-  const Attended seen =
-      pooled(image_hidden + by_region.output, w_hv_, image, in.image_lens);
+  const Attended seen = pooled(image_hidden + by_region.output, w_hv_, image, in.image_lens);
   const Attended read =
       pooled(question_hidden + by_word.output, w_hq_, question, in.question_lens);
   return {by_word.weights, seen.weights.squeeze(1), read.weights.squeeze(1),

@@ -58,8 +58,7 @@ Attended NonLocalBlock::look(const Tensor& cells, const Tensor& x, const Want& w
   const Tensor phi = pooled(gaussian ? cells : apply(phi_, cells), x);
   const Tensor v = pooled(apply(g_, cells), x).transpose(1, 2);
   if (options_.mode != NonLocalMode::concat) {
-    const auto normaliser =
-        options_.mode == NonLocalMode::dot ? spec::mean() : spec::softmax();
+    const auto normaliser = options_.mode == NonLocalMode::dot ? spec::mean() : spec::softmax();
     return attend(theta.transpose(1, 2), phi.transpose(1, 2), v, spec::dot(), {}, normaliser,
                   want);
   }

@@ -27,8 +27,8 @@ QuestionHierarchy::QuestionHierarchy(const QuestionHierarchyOptions& options)
 
 QuestionLevels QuestionHierarchy::forward(const Tensor& words, const Tensor& lengths) const {
   const Tensor known = padding::zero_past(words, lengths).transpose(1, 2);
-  const Tensor largest = maximum(maximum(tanh(conv1_(known)), tanh(conv2_(known))),
-                                 tanh(conv3_(known)));
+  const Tensor largest =
+      maximum(maximum(tanh(conv1_(known)), tanh(conv2_(known))), tanh(conv3_(known)));
   const Tensor phrase = padding::zero_past(largest.transpose(1, 2), lengths);
   return {phrase, lstm_(phrase, {}, {}, lengths).out};
 }

@@ -1,6 +1,5 @@
 // Text that looks at images, as mechanisms; the others are in register_*.cpp.
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -9,6 +8,7 @@
 #include "attn/nn/registry.hpp"
 #include "attn/nn/vision/box_attention.hpp"
 #include "attn/nn/vision/spatial_attention.hpp"
+#include "attn/nn/vision/text_score.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/random.hpp"
 #include "attn/tensor/tensor.hpp"
@@ -49,12 +49,14 @@ Mechanism spatial() {
       .name = "spatial_attention",
       .family = "vision",
       .title = "A text looks at the cells of a feature map",
-      .formula = "s = w . tanh(W_v cell + W_t text + b) or text^T W_a cell; weights = "
-                 "softmax over all cells, context = sum of weight * cell",
+      .formula =
+          "s = w . tanh(W_v cell + W_t text + b) or text^T W_a cell; weights = "
+          "softmax over all cells, context = sum of weight * cell",
       .paper = "Yang et al., 2016, arXiv:1511.02274",
       .made_of = "score additive or general, mask dense, normalise softmax, pool weighted sum",
       .options = kScoreOption,
-      .snippet = R"(nn::SpatialAttention attention({.image_dim = 6, .text_dim = 8, .hidden_dim = 5});
+      .snippet =
+          R"(nn::SpatialAttention attention({.image_dim = 6, .text_dim = 8, .hidden_dim = 5});
 Tensor image = uniform({2, 6, 4, 4}, -1, 1, nn::random());
 Tensor text = uniform({2, 8}, -1, 1, nn::random());
 nn::SpatialLook looked = attention.forward(image, text, {}, Want::weights);)",
@@ -89,13 +91,16 @@ Mechanism box() {
       .name = "box_attention",
       .family = "vision",
       .title = "A text looks at detected boxes, a different number in each image",
-      .formula = "s = w . tanh(W_v box + W_t text + b) or text^T W_a box; weights = softmax "
-                 "over the boxes of the image, context = sum of weight * box",
+      .formula =
+          "s = w . tanh(W_v box + W_t text + b) or text^T W_a box; weights = softmax "
+          "over the boxes of the image, context = sum of weight * box",
       .paper = "Anderson et al., 2018, arXiv:1707.07998",
-      .made_of = "score additive or general, mask documents (the images), normalise softmax, "
-                 "pool weighted sum; nothing is padded",
+      .made_of =
+          "score additive or general, mask documents (the images), normalise softmax, "
+          "pool weighted sum; nothing is padded",
       .options = kScoreOption,
-      .snippet = R"(nn::BoxAttention attention({.image_dim = 6, .text_dim = 8, .hidden_dim = 5});
+      .snippet =
+          R"(nn::BoxAttention attention({.image_dim = 6, .text_dim = 8, .hidden_dim = 5});
 Tensor boxes = uniform({7, 6}, -1, 1, nn::random());
 Tensor offsets = Tensor::from(std::vector<std::int64_t>{0, 4, 7}, {3});
 Tensor text = uniform({2, 8}, -1, 1, nn::random());

@@ -25,14 +25,14 @@ NonLocalMode mode_of(const Given& given) {
 }
 
 Made run(const Given& given) {
-  const auto block = adapt::loaded(
-      NonLocalBlock(
-          {.channels = adapt::columns(given, "g.weight"),
-           .inner = adapt::rows(given, "g.weight"),
-           .grid_rank = given.need("x").rank() - 2,
-           .mode = mode_of(given),
-           .pool = given.options.flag("pool", false) ? GridPool::by_two : GridPool::none}),
-      given);
+  const auto block =
+      adapt::loaded(NonLocalBlock({.channels = adapt::columns(given, "g.weight"),
+                                   .inner = adapt::rows(given, "g.weight"),
+                                   .grid_rank = given.need("x").rank() - 2,
+                                   .mode = mode_of(given),
+                                   .pool = given.options.flag("pool", false) ? GridPool::by_two
+                                                                             : GridPool::none}),
+                    given);
   const NonLocalResult made = block.forward(given.need("x"), Want::output | Want::weights);
   return {{{"weights", made.weights}, {"y", made.y}, {"z", made.z}}, block.named_parameters()};
 }
@@ -61,10 +61,12 @@ Mechanism non_local_block() {
       .title = "The non-local block: every cell of a grid looks at every other",
       .formula = "y_i = (1 / C) sum_j f(x_i, x_j) g(x_j), z = W_z y + x",
       .paper = "Wang, Girshick, Gupta, He, 2018, arXiv:1711.07971",
-      .made_of = "score dot (concat: given), no mask, normalise softmax or mean, pool weighted "
-                 "sum",
-      .options = "mode: gaussian, embedded_gaussian, dot or concat\n"
-                 "pool: whether keys and values are max-pooled by 2 in every direction",
+      .made_of =
+          "score dot (concat: given), no mask, normalise softmax or mean, pool weighted "
+          "sum",
+      .options =
+          "mode: gaussian, embedded_gaussian, dot or concat\n"
+          "pool: whether keys and values are max-pooled by 2 in every direction",
       .snippet = R"(nn::NonLocalBlock block({.channels = 6, .inner = 3, .grid_rank = 2});
 Tensor x = uniform({2, 6, 4, 4}, -1, 1, nn::random());
 nn::NonLocalResult made = block.forward(x, Want::output | Want::weights);)",

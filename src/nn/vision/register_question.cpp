@@ -36,11 +36,11 @@ Given sides_example(Random& random) {
 }
 
 Made run_parallel(const Given& given) {
-  const auto module = adapt::loaded(
-      ParallelCoAttention({.image_dim = adapt::columns(given, "W_v.weight"),
-                           .question_dim = adapt::columns(given, "W_q.weight"),
-                           .hidden_dim = adapt::rows(given, "W_v.weight")}),
-      given);
+  const auto module =
+      adapt::loaded(ParallelCoAttention({.image_dim = adapt::columns(given, "W_v.weight"),
+                                         .question_dim = adapt::columns(given, "W_q.weight"),
+                                         .hidden_dim = adapt::rows(given, "W_v.weight")}),
+                    given);
   const auto looked = module.forward(sides_of(given), Want::output | Want::weights);
   return {{{"affinity", looked.affinity},
            {"image_weights", looked.image_weights},
@@ -98,11 +98,13 @@ Mechanism co_attention_parallel() {
       .name = "co_attention_parallel",
       .family = "vision",
       .title = "Co-attention: image and question look at each other at once",
-      .formula = "C = tanh(Q W_b V^T), H_v = tanh(W_v V + C^T (W_q Q)), H_q = tanh(W_q Q + "
-                 "C (W_v V)), a = softmax(w_h . H)",
+      .formula =
+          "C = tanh(Q W_b V^T), H_v = tanh(W_v V + C^T (W_q Q)), H_q = tanh(W_q Q + "
+          "C (W_v V)), a = softmax(w_h . H)",
       .paper = kLu,
-      .made_of = "twice score dot capped by tanh, mask lengths of both sides, no normaliser, "
-                 "pool weighted sum; then twice score additive, normalise softmax",
+      .made_of =
+          "twice score dot capped by tanh, mask lengths of both sides, no normaliser, "
+          "pool weighted sum; then twice score additive, normalise softmax",
       .options = "",
       .snippet =
           R"(nn::ParallelCoAttention attention({.image_dim = 6, .question_dim = 8, .hidden_dim = 5});
@@ -129,11 +131,13 @@ Mechanism co_attention_alternating() {
       .name = "co_attention_alternating",
       .family = "vision",
       .title = "Co-attention in turns: question, image, question again",
-      .formula = "A(X; g) = sum a x with a = softmax(w_h . tanh(W_x x + W_g g)); summary = "
-                 "A1(Q), v = A2(V; summary), q = A3(Q; v)",
+      .formula =
+          "A(X; g) = sum a x with a = softmax(w_h . tanh(W_x x + W_g g)); summary = "
+          "A1(Q), v = A2(V; summary), q = A3(Q; v)",
       .paper = kLu,
-      .made_of = "three times score additive, mask lengths, normalise softmax, pool weighted "
-                 "sum",
+      .made_of =
+          "three times score additive, mask lengths, normalise softmax, pool weighted "
+          "sum",
       .options = "",
       .snippet =
           R"(nn::AlternatingCoAttention attention({.image_dim = 6, .question_dim = 8, .hidden_dim = 5});
@@ -165,13 +169,16 @@ Mechanism question_hierarchy() {
       .name = "question_hierarchy",
       .family = "vision",
       .title = "Words, phrases, question: the three levels a question is read at",
-      .formula = "p_s,t = tanh(W_s q_{t..t+s-1} + b_s), phrase_t = max over s = 1, 2, 3, "
-                 "question = LSTM(phrase)",
+      .formula =
+          "p_s,t = tanh(W_s q_{t..t+s-1} + b_s), phrase_t = max over s = 1, 2, 3, "
+          "question = LSTM(phrase)",
       .paper = kLu,
-      .made_of = "outside the four steps: convolutions and a recurrent layer make what "
-                 "co-attention looks at",
+      .made_of =
+          "outside the four steps: convolutions and a recurrent layer make what "
+          "co-attention looks at",
       .options = "",
-      .snippet = R"(nn::QuestionHierarchy levels({.word_dim = 8, .phrase_dim = 6, .hidden_dim = 5});
+      .snippet =
+          R"(nn::QuestionHierarchy levels({.word_dim = 8, .phrase_dim = 6, .hidden_dim = 5});
 Tensor words = uniform({2, 7, 8}, -1, 1, nn::random());
 Tensor lengths = Tensor::from(std::vector<std::int64_t>{7, 3}, {2});
 nn::QuestionLevels read = levels.forward(words, lengths);)",
@@ -198,12 +205,14 @@ Mechanism hierarchical_answer() {
       .name = "hierarchical_answer",
       .family = "vision",
       .title = "The answer from word, phrase and question, one after another",
-      .formula = "h_w = tanh(W_w (q_w + v_w)), h_p = tanh(W_p [q_p + v_p; h_w]), h_s = "
-                 "tanh(W_s [q_s + v_s; h_p]), logits = W_h h_s",
+      .formula =
+          "h_w = tanh(W_w (q_w + v_w)), h_p = tanh(W_p [q_p + v_p; h_w]), h_s = "
+          "tanh(W_s [q_s + v_s; h_p]), logits = W_h h_s",
       .paper = kLu,
       .made_of = "outside the four steps: it joins what three co-attentions found",
       .options = "",
-      .snippet = R"(nn::HierarchicalAnswer answer({.dim = 6, .word_hidden = 5, .phrase_hidden = 5,
+      .snippet =
+          R"(nn::HierarchicalAnswer answer({.dim = 6, .word_hidden = 5, .phrase_hidden = 5,
                                .question_hidden = 7, .answers = 4});
 Tensor q = uniform({2, 6}, -1, 1, nn::random());
 Tensor v = uniform({2, 6}, -1, 1, nn::random());

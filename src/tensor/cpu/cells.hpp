@@ -143,11 +143,10 @@ ATTN_FN void gru_backward(const CellBackward<typename N::T>& step) {
   const std::int64_t hidden = step.hidden;
   const V one(T(1));
   for (std::int64_t row = 0; row < step.rows.count; ++row) {
-    T* d_gates = step.d_gates + row * kKeptGates * hidden;
-    if (!step.rows.takes_part(row)) {
-      clear_row<N>(d_gates, kKeptGates * hidden);
-      continue;
-    }
+    T* d_gates = step.d_gates + row * step.d_gates_stride;
+    const std::int64_t written = step.rows.takes_part(row) ? kKeptGates * hidden : 0;
+    clear_row<N>(d_gates + written, step.d_gates_stride - written);
+    if (written == 0) continue;
     const T* gates = step.gates + row * kKeptGates * hidden;
     for (std::int64_t c = 0; c < hidden; c += N::kWidth) {
       const std::int64_t at = row * hidden + c;
@@ -170,11 +169,10 @@ ATTN_FN void lstm_backward(const CellBackward<typename N::T>& step) {
   const std::int64_t hidden = step.hidden;
   const V one(T(1));
   for (std::int64_t row = 0; row < step.rows.count; ++row) {
-    T* d_gates = step.d_gates + row * kKeptGates * hidden;
-    if (!step.rows.takes_part(row)) {
-      clear_row<N>(d_gates, kKeptGates * hidden);
-      continue;
-    }
+    T* d_gates = step.d_gates + row * step.d_gates_stride;
+    const std::int64_t written = step.rows.takes_part(row) ? kKeptGates * hidden : 0;
+    clear_row<N>(d_gates + written, step.d_gates_stride - written);
+    if (written == 0) continue;
     const T* gates = step.gates + row * kKeptGates * hidden;
     for (std::int64_t c = 0; c < hidden; c += N::kWidth) {
       const std::int64_t left = hidden - c;

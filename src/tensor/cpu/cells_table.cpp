@@ -2,8 +2,6 @@
 
 #include <cstdint>
 
-#include "attn/core/macros.hpp"
-#include "attn/core/math.hpp"
 #include "attn/kernels/target.hpp"
 #include "tensor/cpu/attention_rows.hpp"
 #include "tensor/cpu/cells.hpp"

@@ -57,8 +57,9 @@ struct CellBackward {
   const T* d_out = nullptr;  ///< added to d_state in rows that take part; null: none
   std::int64_t d_out_stride = 0;
   T* d_state = nullptr;
-  T* d_cell = nullptr;  ///< LSTM
-  T* d_gates = nullptr;
+  T* d_cell = nullptr;   ///< LSTM
+  T* d_gates = nullptr;  ///< rows d_gates_stride apart; what lies between is cleared
+  std::int64_t d_gates_stride = 0;
 };
 
 /// One query a row over keys of its own: s_j = q . k_j, or w . tanh(q + k_j) where `vector`

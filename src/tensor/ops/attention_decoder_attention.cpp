@@ -37,9 +37,9 @@ Tensor turned_products(const Tensor& a, const T* b, std::int64_t n) {
   const std::int64_t batch = a.size(0);
   const std::int64_t steps = a.size(1);
   const std::int64_t m = a.size(2);
-  const Tensor result = Tensor::empty({batch, m, n}, kDType<T>);
+  if (steps == 0) return Tensor::zeros({batch, m, n}, kDType<T>);
+  Tensor result = Tensor::empty({batch, m, n}, kDType<T>);
   if (result.numel() == 0) return result;
-  if (steps == 0) return Tensor::zeros(result.shape(), kDType<T>);
   gemm::product(gemm::Args<T>{.m = m,
                               .n = n,
                               .k = steps,
@@ -172,10 +172,13 @@ Tensor AttentionStepsBackward<T>::d_values() const {
 }
 
 template <class T>
-Tensor AttentionStepsBackward<T>::d_query(Matrix<const T> states) const {
+Tensor AttentionStepsBackward<T>::d_query(Matrix<const T> states,
+                                          ProductList<T>& products) const {
   const Tensor result = Tensor::empty(inputs_.query.shape(), kDType<T>);
-  multiply<T>({d_queries_data_, steps_ * batch_, key_dim_, key_dim_}, Turn::yes, states,
-              Turn::no, mutable_matrix_of<T>(result), Onto::replace);
+  products.add({.a = {d_queries_data_, steps_ * batch_, key_dim_, key_dim_},
+                .turn_a = Turn::yes,
+                .b = states,
+                .c = mutable_matrix_of<T>(result)});
   return result;
 }
 

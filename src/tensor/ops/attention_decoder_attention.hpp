@@ -6,9 +6,7 @@
 
 #include <cstdint>
 
-#include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "tensor/cpu/cells_table.hpp"
 #include "tensor/ops/rnn_weight.hpp"
 
 namespace attn::op {
@@ -73,7 +71,7 @@ class AttentionStepsBackward {
   // After all steps. `states` [steps * batch, hidden] are those that asked.
   Tensor d_keys(Matrix<const T> states) const;
   Tensor d_values() const;
-  Tensor d_query(Matrix<const T> states) const;
+  Tensor d_query(Matrix<const T> states, ProductList<T>& products) const;
   Tensor d_score() const;
 
  private:

@@ -45,10 +45,11 @@ Tensor run_forward(const DecoderInputs& inputs, const Memory& memory) {
   const op::StackForward<T> layers(inputs.rnn, memory.layers);
   const op::AttentionSteps<T> attention(inputs.attention, memory.attention);
   const op::StepWeight<T> from_context(parts.other, Turn::yes, steps);
-  op::multiply<T>(op::matrix_of<T>(inputs.y), Turn::no, parts.embedding, Turn::yes,
-                  {layers.bottom().gates(0, 0), steps * shape.batch, shape.input_columns(),
-                   shape.kept_columns()},
-                  Onto::replace);
+  op::multiply<T>({.a = op::matrix_of<T>(inputs.y),
+                   .b = parts.embedding,
+                   .turn_b = Turn::yes,
+                   .c = {layers.bottom().gates(0, 0), steps * shape.batch,
+                         shape.input_columns(), shape.kept_columns()}});
 
   const Tensor out = Tensor::empty({shape.batch, steps, shape.hidden}, kDType<T>);
   T* states = out.mutable_data<T>();
@@ -65,7 +66,9 @@ Tensor run_forward(const DecoderInputs& inputs, const Memory& memory) {
 }
 
 /// What arrives: in the order of BahdanauResult.
-enum Output : std::size_t { kStates, kWeights, kContexts, kState };
+struct Output {
+  enum Place : std::size_t { states, weights, contexts, state };
+};
 
 template <class T>
 Gradients run_backward(const DecoderInputs& inputs, const Memory& memory,
@@ -74,11 +77,12 @@ Gradients run_backward(const DecoderInputs& inputs, const Memory& memory,
   const std::int64_t steps = shape.steps;
   const auto parts = op::input_parts(op::matrix_of<T>(inputs.rnn[0].weight_ih),
                                      inputs.embedding(), memory.order);
-  const op::StackBackward<T> layers(inputs.rnn, memory.layers, grads[kState], {});
-  const op::AttentionStepsBackward<T> attention(inputs.attention, memory.attention,
-                                                grads[kWeights], grads[kContexts]);
+  const op::StackBackward<T> layers(inputs.rnn, memory.layers, grads[Output::state], {});
+  const op::AttentionStepsBackward<T> attention(
+      inputs.attention, memory.attention, grads[Output::weights], grads[Output::contexts]);
   const op::StepWeight<T> to_context(parts.other, Turn::no, steps);
-  const Tensor d_states = grads[kStates].defined() ? grads[kStates].contiguous() : Tensor();
+  const Tensor d_states =
+      grads[Output::states].defined() ? grads[Output::states].contiguous() : Tensor();
   const T* d_out = d_states.defined() ? d_states.data<T>() : nullptr;
   // The states that asked: those before each step.
   const Matrix<const T> asked{memory.layers.layers.back().states.data<T>(), steps * shape.batch,
@@ -89,7 +93,7 @@ Gradients run_backward(const DecoderInputs& inputs, const Memory& memory,
       layers.step(t, first, rows,
                   d_out == nullptr ? nullptr : d_out + (first * steps + t) * shape.hidden,
                   steps * shape.hidden);
-      to_context.run(rows, layers.bottom().d_gates(t, first), shape.kept_columns(),
+      to_context.run(rows, layers.bottom().d_gates(t, first), shape.d_gates_stride(),
                      attention.d_context(t, first), parts.other.columns, Onto::add);
       attention.step(t, first, rows, asked.data + (t * shape.batch + first) * shape.hidden,
                      layers.top().d_state(first));
@@ -97,14 +101,18 @@ Gradients run_backward(const DecoderInputs& inputs, const Memory& memory,
   });
 
   Gradients result(needs.size());
-  op::decoder_gradients<T>(inputs, needs, layers, attention, asked, memory.order, result);
-  if (needs[op::kDecoderRnn]) {
-    const auto to = op::input_parts(op::mutable_matrix_of<T>(result[op::kDecoderRnn]),
+  op::ProductList<T> products;
+  op::decoder_gradients<T>(inputs, needs, layers, attention, asked, memory.order, result,
+                           products);
+  if (needs[op::DecoderInput::rnn]) {
+    const auto to = op::input_parts(op::mutable_matrix_of<T>(result[op::DecoderInput::rnn]),
                                     inputs.embedding(), memory.order);
-    op::multiply<T>(layers.bottom().d_inputs(), Turn::yes,
-                    op::matrix_of<T>(memory.attention.contexts), Turn::no, to.other,
-                    Onto::replace);
+    products.add({.a = layers.bottom().d_inputs(),
+                  .turn_a = Turn::yes,
+                  .b = op::matrix_of<T>(memory.attention.contexts),
+                  .c = to.other});
   }
+  products.run();
   return result;
 }
 
@@ -142,7 +150,8 @@ BahdanauResult bahdanau_decode(const Tensor& y, const DecoderSource& source,
            });
          });
   for (Tensor& result : results) result = result.to(y.dtype());
-  return {results[kStates], results[kWeights], results[kContexts], results[kState]};
+  return {results[Output::states], results[Output::weights], results[Output::contexts],
+          results[Output::state]};
 }
 
 }  // namespace attn

@@ -120,17 +120,17 @@ SavedDecoder::SavedDecoder(const DecoderInputs& inputs) : lengths_(inputs.attent
 }
 
 DecoderInputs SavedDecoder::get() const {
-  DecoderInputs inputs{.y = flat_[kDecoderY].get(),
-                       .state = flat_[kDecoderState].get(),
-                       .cell = flat_[kDecoderCell].get(),
-                       .attention = {.keys = flat_[kDecoderKeys].get(),
-                                     .values = flat_[kDecoderValues].get(),
+  DecoderInputs inputs{.y = flat_[DecoderInput::y].get(),
+                       .state = flat_[DecoderInput::state].get(),
+                       .cell = flat_[DecoderInput::cell].get(),
+                       .attention = {.keys = flat_[DecoderInput::keys].get(),
+                                     .values = flat_[DecoderInput::values].get(),
                                      .lengths = lengths_.get(),
-                                     .query = flat_[kDecoderQuery].get(),
-                                     .score = flat_[kDecoderScore].get()},
+                                     .query = flat_[DecoderInput::query].get(),
+                                     .score = flat_[DecoderInput::score].get()},
                        .rnn = {},
-                       .join = flat_[kDecoderJoin].get()};
-  for (std::size_t i = kDecoderRnn; i < flat_.size(); i += 4)
+                       .join = flat_[DecoderInput::join].get()};
+  for (std::size_t i = DecoderInput::rnn; i < flat_.size(); i += 4)
     inputs.rnn.push_back(
         {flat_[i].get(), flat_[i + 1].get(), flat_[i + 2].get(), flat_[i + 3].get()});
   return inputs;
@@ -140,34 +140,39 @@ template <class T>
 void decoder_gradients(const DecoderInputs& inputs, const Needs& needs,
                        const StackBackward<T>& layers,
                        const AttentionStepsBackward<T>& attention, Matrix<const T> asked,
-                       InputOrder order, Gradients& result) {
+                       InputOrder order, Gradients& result, ProductList<T>& products) {
   const Matrix<const T> d_inputs = layers.bottom().d_inputs();
   const Matrix<const T> weight = matrix_of<T>(inputs.rnn[0].weight_ih);
-  if (needs[kDecoderY]) {
-    result[kDecoderY] = Tensor::empty(inputs.y.shape(), kDType<T>);
-    multiply<T>(d_inputs, Turn::no, input_parts(weight, inputs.embedding(), order).embedding,
-                Turn::no, mutable_matrix_of<T>(result[kDecoderY]), Onto::replace);
+  if (needs[DecoderInput::y]) {
+    result[DecoderInput::y] = Tensor::empty(inputs.y.shape(), kDType<T>);
+    products.add({.a = d_inputs,
+                  .b = input_parts(weight, inputs.embedding(), order).embedding,
+                  .c = mutable_matrix_of<T>(result[DecoderInput::y])});
   }
-  if (needs[kDecoderState]) result[kDecoderState] = layers.d_states();
-  if (needs[kDecoderCell]) result[kDecoderCell] = layers.d_cells();
-  if (needs[kDecoderKeys]) result[kDecoderKeys] = attention.d_keys(asked);
-  if (needs[kDecoderValues]) result[kDecoderValues] = attention.d_values();
-  if (needs[kDecoderQuery]) result[kDecoderQuery] = attention.d_query(asked);
-  if (needs[kDecoderScore]) result[kDecoderScore] = attention.d_score();
-  layers.weight_gradients(needs, kDecoderRnn, result);
-  if (!needs[kDecoderRnn]) return;
-  result[kDecoderRnn] = Tensor::empty(inputs.rnn[0].weight_ih.shape(), kDType<T>);
-  const Matrix<T> to = mutable_matrix_of<T>(result[kDecoderRnn]);
-  multiply<T>(d_inputs, Turn::yes, matrix_of<T>(inputs.y), Turn::no,
-              input_parts(to, inputs.embedding(), order).embedding, Onto::replace);
+  if (needs[DecoderInput::rnn]) {
+    result[DecoderInput::rnn] = Tensor::empty(inputs.rnn[0].weight_ih.shape(), kDType<T>);
+    const Matrix<T> to = mutable_matrix_of<T>(result[DecoderInput::rnn]);
+    products.add({.a = d_inputs,
+                  .turn_a = Turn::yes,
+                  .b = matrix_of<T>(inputs.y),
+                  .c = input_parts(to, inputs.embedding(), order).embedding});
+  }
+  if (needs[DecoderInput::state]) result[DecoderInput::state] = layers.d_states();
+  if (needs[DecoderInput::cell]) result[DecoderInput::cell] = layers.d_cells();
+  if (needs[DecoderInput::keys]) result[DecoderInput::keys] = attention.d_keys(asked);
+  if (needs[DecoderInput::values]) result[DecoderInput::values] = attention.d_values();
+  if (needs[DecoderInput::query])
+    result[DecoderInput::query] = attention.d_query(asked, products);
+  if (needs[DecoderInput::score]) result[DecoderInput::score] = attention.d_score();
+  layers.weight_gradients(needs, DecoderInput::rnn, result, products);
 }
 
 template void decoder_gradients(const DecoderInputs&, const Needs&, const StackBackward<float>&,
                                 const AttentionStepsBackward<float>&, Matrix<const float>,
-                                InputOrder, Gradients&);
+                                InputOrder, Gradients&, ProductList<float>&);
 template void decoder_gradients(const DecoderInputs&, const Needs&,
                                 const StackBackward<double>&,
                                 const AttentionStepsBackward<double>&, Matrix<const double>,
-                                InputOrder, Gradients&);
+                                InputOrder, Gradients&, ProductList<double>&);
 
 }  // namespace attn::op

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "attn/core/dtype.hpp"
 #include "attn/tensor/ops/attention_decoder.hpp"
 #include "attn/tensor/ops/rnn.hpp"
 #include "attn/tensor/tape.hpp"
@@ -40,16 +39,8 @@ struct DecoderInputs {
 };
 
 /// Places in the list of inputs, and of their gradients.
-enum DecoderInput : std::size_t {
-  kDecoderY,
-  kDecoderState,
-  kDecoderCell,
-  kDecoderKeys,
-  kDecoderValues,
-  kDecoderQuery,
-  kDecoderScore,
-  kDecoderJoin,
-  kDecoderRnn,
+struct DecoderInput {
+  enum Place : std::size_t { y, state, cell, keys, values, query, score, join, rnn };
 };
 
 /// [batch, steps, embedding] as a view in the order of time; throws if it is something else.
@@ -89,11 +80,12 @@ InputParts<Matrix<T>> input_parts(Matrix<T> weight, std::int64_t embedding, Inpu
 
 /// The gradients of all inputs after the last step back, but for `join` and for the columns of
 /// the lowest weight_ih that belong to what is read beside the embedding: those are left to the
-/// caller. `asked` [steps * batch, hidden] are the states that asked.
+/// caller, who also runs the products. `asked` [steps * batch, hidden] are the states that
+/// asked.
 template <class T>
 void decoder_gradients(const DecoderInputs& inputs, const Needs& needs,
                        const StackBackward<T>& layers,
                        const AttentionStepsBackward<T>& attention, Matrix<const T> asked,
-                       InputOrder order, Gradients& result);
+                       InputOrder order, Gradients& result, ProductList<T>& products);
 
 }  // namespace attn::op

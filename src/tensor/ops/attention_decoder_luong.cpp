@@ -77,10 +77,11 @@ void run_forward(const DecoderInputs& inputs, const Memory& memory) {
   const op::StepWeight<T> feed(parts.other, Turn::yes, steps);
   const op::StepWeight<T> join_context(join.context, Turn::yes, steps);
   const op::StepWeight<T> join_state(join.state, Turn::yes, steps);
-  op::multiply<T>(op::matrix_of<T>(inputs.y), Turn::no, parts.embedding, Turn::yes,
-                  {layers.bottom().gates(0, 0), steps * shape.batch, shape.input_columns(),
-                   shape.kept_columns()},
-                  Onto::replace);
+  op::multiply<T>({.a = op::matrix_of<T>(inputs.y),
+                   .b = parts.embedding,
+                   .turn_b = Turn::yes,
+                   .c = {layers.bottom().gates(0, 0), steps * shape.batch,
+                         shape.input_columns(), shape.kept_columns()}});
 
   T* attentional = memory.attentional.mutable_data<T>();
   op::in_row_blocks(shape.batch, [&](std::int64_t first, std::int64_t rows) {
@@ -101,7 +102,9 @@ void run_forward(const DecoderInputs& inputs, const Memory& memory) {
 }
 
 /// What arrives: in the order of LuongResult.
-enum Output : std::size_t { kAttentional, kWeights, kState, kCell };
+struct Output {
+  enum Place : std::size_t { attentional, weights, state, cell };
+};
 
 /// What the steps from the last to the first need and leave.
 template <class T>
@@ -144,34 +147,37 @@ void StepsBackward<T>::step(std::int64_t t, std::int64_t first, std::int64_t row
   attention.step(t, first, rows, asked.data + row * shape.hidden, d_state);
   layers.step(t, first, rows, nullptr, 0);
   if (memory.feeds(t))
-    to_fed.run(rows, layers.bottom().d_gates(t, first), shape.kept_columns(),
+    to_fed.run(rows, layers.bottom().d_gates(t, first), shape.d_gates_stride(),
                d_fed + first * width, width, Onto::replace);
 }
 
 /// The gradients of W_c and of the fed columns of the lowest weight_ih: one product each.
 template <class T>
 void join_gradients(const DecoderInputs& inputs, const StepsBackward<T>& steps,
-                    const Needs& needs, Gradients& result) {
+                    const Needs& needs, Gradients& result, op::ProductList<T>& products) {
   const Memory& memory = steps.memory;
   const op::LayerShape& shape = memory.layers.shape;
   const std::int64_t rows = shape.steps * shape.batch;
-  if (needs[op::kDecoderJoin]) {
-    result[op::kDecoderJoin] = Tensor::empty(inputs.join.shape(), kDType<T>);
+  if (needs[op::DecoderInput::join]) {
+    result[op::DecoderInput::join] = Tensor::empty(inputs.join.shape(), kDType<T>);
     const auto to =
-        join_parts(op::mutable_matrix_of<T>(result[op::kDecoderJoin]), shape.hidden);
+        join_parts(op::mutable_matrix_of<T>(result[op::DecoderInput::join]), shape.hidden);
     const Matrix<const T> d_sums{steps.d_sums, rows, steps.width, steps.width};
-    op::multiply<T>(d_sums, Turn::yes, op::matrix_of<T>(memory.attention.contexts), Turn::no,
-                    to.context, Onto::replace);
-    op::multiply<T>(d_sums, Turn::yes, steps.asked, Turn::no, to.state, Onto::replace);
+    products.add({.a = d_sums,
+                  .turn_a = Turn::yes,
+                  .b = op::matrix_of<T>(memory.attention.contexts),
+                  .c = to.context});
+    products.add({.a = d_sums, .turn_a = Turn::yes, .b = steps.asked, .c = to.state});
   }
-  if (!needs[op::kDecoderRnn] || memory.feeding == InputFeeding::off) return;
+  if (!needs[op::DecoderInput::rnn] || memory.feeding == InputFeeding::off) return;
   // Step t read what step t - 1 had put out; the first read zeros.
   const std::int64_t read = shape.steps > 1 ? rows - shape.batch : 0;
-  const auto to = op::input_parts(op::mutable_matrix_of<T>(result[op::kDecoderRnn]),
+  const auto to = op::input_parts(op::mutable_matrix_of<T>(result[op::DecoderInput::rnn]),
                                   inputs.embedding(), kOrder);
-  op::multiply<T>(steps.layers.bottom().d_inputs().rows_from(rows - read, read), Turn::yes,
-                  {steps.attentional, read, steps.width, steps.width}, Turn::no, to.other,
-                  Onto::replace);
+  products.add({.a = steps.layers.bottom().d_inputs().rows_from(rows - read, read),
+                .turn_a = Turn::yes,
+                .b = {steps.attentional, read, steps.width, steps.width},
+                .c = to.other});
 }
 
 template <class T>
@@ -185,11 +191,11 @@ Gradients run_backward(const DecoderInputs& inputs, const Memory& memory,
   const Tensor d_sums = Tensor::empty(memory.attentional.shape(), kDType<T>);
   const Tensor d_fed = Tensor::empty({shape.batch, width}, kDType<T>);
   const Tensor d_out =
-      grads[kAttentional].defined() ? grads[kAttentional].contiguous() : Tensor();
+      grads[Output::attentional].defined() ? grads[Output::attentional].contiguous() : Tensor();
   const StepsBackward<T> steps{
       .memory = memory,
-      .layers = {inputs.rnn, memory.layers, grads[kState], grads[kCell]},
-      .attention = {inputs.attention, memory.attention, grads[kWeights], {}},
+      .layers = {inputs.rnn, memory.layers, grads[Output::state], grads[Output::cell]},
+      .attention = {inputs.attention, memory.attention, grads[Output::weights], {}},
       .to_context = {join.context, Turn::no, shape.steps},
       .to_state = {join.state, Turn::no, shape.steps},
       .to_fed = {parts.other, Turn::no, shape.steps},
@@ -204,9 +210,11 @@ Gradients run_backward(const DecoderInputs& inputs, const Memory& memory,
   });
 
   Gradients result(needs.size());
+  op::ProductList<T> products;
   op::decoder_gradients<T>(inputs, needs, steps.layers, steps.attention, steps.asked, kOrder,
-                           result);
-  join_gradients(inputs, steps, needs, result);
+                           result, products);
+  join_gradients(inputs, steps, needs, result, products);
+  products.run();
   return result;
 }
 
@@ -257,7 +265,8 @@ LuongResult luong_decode(const Tensor& y, const DecoderSource& source, const Ten
            });
          });
   for (Tensor& result : results) result = result.to(y.dtype());
-  return {results[kAttentional], results[kWeights], results[kState], results[kCell]};
+  return {results[Output::attentional], results[Output::weights], results[Output::state],
+          results[Output::cell]};
 }
 
 }  // namespace attn

@@ -1,5 +1,6 @@
 #include "tensor/ops/attention_decoder_stack.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -20,6 +21,14 @@ using gemm::Turn;
 
 Tensor layer_of(const Tensor& states, std::size_t layer) {
   return states.defined() ? states.select(0, static_cast<std::int64_t>(layer)) : Tensor();
+}
+
+/// One tensor of each layer, side by side.
+template <class Layer, class Part>
+Tensor stack_of(const std::vector<Layer>& layers, const Part& part) {
+  std::vector<Tensor> parts(layers.size());
+  std::transform(layers.begin(), layers.end(), parts.begin(), part);
+  return stack(parts, 0);
 }
 
 template <class T>
@@ -45,16 +54,14 @@ StackMemory::StackMemory(const LayerShape& layer, std::size_t count, const Tenso
 }
 
 Tensor StackMemory::last_states() const {
-  std::vector<Tensor> last;
-  for (const LayerMemory& layer : layers)
-    last.push_back(layer.states.select(0, shape.last_slot()));
-  return stack(last, 0);
+  return stack_of(layers, [this](const LayerMemory& layer) {
+    return layer.states.select(0, shape.last_slot());
+  });
 }
 Tensor StackMemory::last_cells() const {
-  std::vector<Tensor> last;
-  for (const LayerMemory& layer : layers)
-    last.push_back(layer.cells.select(0, shape.last_slot()));
-  return stack(last, 0);
+  return stack_of(layers, [this](const LayerMemory& layer) {
+    return layer.cells.select(0, shape.last_slot());
+  });
 }
 
 template <class T>
@@ -98,27 +105,23 @@ void StackBackward<T>::step(std::int64_t time, std::int64_t first, std::int64_t 
                         d_out_stride);
     // What the layer read is what the one below had reached in this very step.
     if (layer > 0)
-      inputs_[layer - 1].run(rows, layers_[layer].d_gates(time, first), shape_.kept_columns(),
+      inputs_[layer - 1].run(rows, layers_[layer].d_gates(time, first), shape_.d_gates_stride(),
                              layers_[layer - 1].d_state(first), shape_.hidden, Onto::add);
   }
 }
 
 template <class T>
 Tensor StackBackward<T>::d_states() const {
-  std::vector<Tensor> all;
-  for (const LayerBackward<T>& layer : layers_) all.push_back(layer.d_state());
-  return stack(all, 0);
+  return stack_of(layers_, [](const LayerBackward<T>& layer) { return layer.d_state(); });
 }
 template <class T>
 Tensor StackBackward<T>::d_cells() const {
-  std::vector<Tensor> all;
-  for (const LayerBackward<T>& layer : layers_) all.push_back(layer.d_cell());
-  return stack(all, 0);
+  return stack_of(layers_, [](const LayerBackward<T>& layer) { return layer.d_cell(); });
 }
 
 template <class T>
 void StackBackward<T>::weight_gradients(const Needs& needs, std::size_t first,
-                                        Gradients& result) const {
+                                        Gradients& result, ProductList<T>& products) const {
   const std::int64_t rows = shape_.steps * shape_.batch;
   for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
     const std::size_t place = first + 4 * layer;
@@ -127,10 +130,12 @@ void StackBackward<T>::weight_gradients(const Needs& needs, std::size_t first,
       const Matrix<const T> below{memory_[layer - 1].states.template data<T>() +
                                       shape_.after(0) * shape_.batch * shape_.hidden,
                                   rows, shape_.hidden, shape_.hidden};
-      multiply<T>(layers_[layer].d_inputs(), Turn::yes, below, Turn::no,
-                  mutable_matrix_of<T>(result[place]), Onto::replace);
+      products.add({.a = layers_[layer].d_inputs(),
+                    .turn_a = Turn::yes,
+                    .b = below,
+                    .c = mutable_matrix_of<T>(result[place])});
     }
-    if (needs[place + 1]) result[place + 1] = layers_[layer].d_weight_hh();
+    if (needs[place + 1]) result[place + 1] = layers_[layer].d_weight_hh(products);
     if (!needs[place + 2] && !needs[place + 3]) continue;
     const auto bias = layers_[layer].d_bias();
     result[place + 2] = bias.ih;

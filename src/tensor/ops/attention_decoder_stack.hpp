@@ -5,10 +5,10 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "attn/core/dtype.hpp"
 #include "attn/tensor/ops/rnn.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
@@ -62,9 +62,10 @@ class StackBackward {
   /// After all steps: those of the states before the first, [layers, batch, hidden].
   Tensor d_states() const;
   Tensor d_cells() const;
-  /// Adds the gradients of all weights to `result`, four a layer from place `first` on; the
-  /// lowest layer's weight_ih is left to the caller.
-  void weight_gradients(const Needs& needs, std::size_t first, Gradients& result) const;
+  /// The gradients of all weights, four a layer from place `first` on, which `products` will
+  /// compute; the lowest layer's weight_ih is left to the caller.
+  void weight_gradients(const Needs& needs, std::size_t first, Gradients& result,
+                        ProductList<T>& products) const;
 
  private:
   LayerShape shape_;

@@ -1,6 +1,5 @@
 #include "attn/tensor/ops/join.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

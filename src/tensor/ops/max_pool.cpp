@@ -59,10 +59,14 @@ class Blocks {
   template <class T>
   std::int64_t largest(const T* x, std::int64_t first) const {
     std::int64_t best = first;
+    T most = x[first];
     for (std::size_t corner = 1; corner < corners_; ++corner) {
       const std::int64_t other = first + corner_[corner];
-      const bool nan = x[other] != x[other];
-      if (x[other] > x[best] || (nan && x[best] == x[best])) best = other;
+      // Selected, not jumped to: which is the largest is anybody's guess.
+      const bool larger =
+          static_cast<int>(!(x[other] <= most)) & static_cast<int>(most == most);
+      best = larger ? other : best;
+      most = larger ? x[other] : most;
     }
     return best;
   }

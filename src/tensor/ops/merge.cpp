@@ -9,6 +9,7 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
+#include "attn/tensor/shape.hpp"
 #include "attn/tensor/tape.hpp"
 #include "tensor/op.hpp"
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -56,7 +57,9 @@ Tensor turned(const Tensor& x, Major major, const Tensor& lengths) {
 }
 
 /// The inputs of the recorded op, in this order.
-enum Input { kX, kWeightIh, kWeightHh, kBiasIh, kBiasHh, kState, kCell, kInputs };
+struct Input {
+  enum Place : std::size_t { x, weight_ih, weight_hh, bias_ih, bias_hh, state, cell, count };
+};
 
 template <class T>
 Tensor run_forward(const LayerShape& shape, const Tensor& x, const RecurrentWeights& weights,
@@ -66,8 +69,10 @@ Tensor run_forward(const LayerShape& shape, const Tensor& x, const RecurrentWeig
   const LayerForward<T> layer(shape, weights, memory, lengths);
   const Matrix<T> products{layer.gates(0, 0), shape.steps * shape.batch, shape.input_columns(),
                            shape.kept_columns()};
-  multiply<T>(matrix_of<T>(x), Turn::no, matrix_of<T>(weights.weight_ih), Turn::yes, products,
-              Onto::replace);
+  multiply<T>({.a = matrix_of<T>(x),
+               .b = matrix_of<T>(weights.weight_ih),
+               .turn_b = Turn::yes,
+               .c = products});
   in_row_blocks(shape.batch, [&](std::int64_t first, std::int64_t rows) {
     for (std::int64_t step = 0; step < shape.steps; ++step) {
       const std::int64_t time = shape.way == Way::forward ? step : shape.steps - 1 - step;
@@ -104,27 +109,32 @@ Gradients run_backward(const Kept& kept, const Gradients& grads, const Needs& ne
     }
   });
 
-  Gradients result(kInputs);
+  Gradients result(Input::count);
   const Tensor& x = kept.x.get();
   const Tensor& weight = kept.weight_ih.get();
-  if (needs[kX]) {
-    result[kX] = Tensor::empty(x.shape(), kDType<T>);
-    multiply<T>(layer.d_inputs(), Turn::no, matrix_of<T>(weight), Turn::no,
-                mutable_matrix_of<T>(result[kX]), Onto::replace);
+  ProductList<T> products;
+  if (needs[Input::x]) {
+    result[Input::x] = Tensor::empty(x.shape(), kDType<T>);
+    products.add({.a = layer.d_inputs(),
+                  .b = matrix_of<T>(weight),
+                  .c = mutable_matrix_of<T>(result[Input::x])});
   }
-  if (needs[kWeightIh]) {
-    result[kWeightIh] = Tensor::empty(weight.shape(), kDType<T>);
-    multiply<T>(layer.d_inputs(), Turn::yes, matrix_of<T>(x), Turn::no,
-                mutable_matrix_of<T>(result[kWeightIh]), Onto::replace);
+  if (needs[Input::weight_ih]) {
+    result[Input::weight_ih] = Tensor::empty(weight.shape(), kDType<T>);
+    products.add({.a = layer.d_inputs(),
+                  .turn_a = Turn::yes,
+                  .b = matrix_of<T>(x),
+                  .c = mutable_matrix_of<T>(result[Input::weight_ih])});
   }
-  if (needs[kWeightHh]) result[kWeightHh] = layer.d_weight_hh();
-  if (needs[kBiasIh] || needs[kBiasHh]) {
+  if (needs[Input::weight_hh]) result[Input::weight_hh] = layer.d_weight_hh(products);
+  products.run();
+  if (needs[Input::bias_ih] || needs[Input::bias_hh]) {
     const auto bias = layer.d_bias();
-    result[kBiasIh] = bias.ih;
-    result[kBiasHh] = bias.hh;
+    result[Input::bias_ih] = bias.ih;
+    result[Input::bias_hh] = bias.hh;
   }
-  result[kState] = layer.d_state();
-  result[kCell] = layer.d_cell();
+  result[Input::state] = layer.d_state();
+  result[Input::cell] = layer.d_cell();
   return result;
 }
 
@@ -150,7 +160,7 @@ DirectionResult run_direction(CellKind kind, Way way, const Tensor& x,
                               memory.states.select(0, shape.last_slot()).clone()};
   if (kind == CellKind::lstm)
     results.push_back(memory.cells.select(0, shape.last_slot()).clone());
-  const std::array<Tensor, kInputs> inputs{
+  const std::array<Tensor, Input::count> inputs{
       x, weights.weight_ih, weights.weight_hh, weights.bias_ih, weights.bias_hh, state, cell};
   const Kept kept{shape, memory, x.contiguous(), weights.weight_ih, weights.weight_hh, lengths};
   record(kind == CellKind::gru ? "gru" : "lstm", inputs, results,

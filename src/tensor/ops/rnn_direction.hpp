@@ -5,6 +5,9 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cstdint>
+
+#include "attn/core/dtype.hpp"
 #include "attn/tensor/ops/rnn.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/ops/rnn_layer.hpp"

@@ -65,7 +65,7 @@ Tensor kept_bias(const LayerShape& shape, const RecurrentWeights& weights) {
   };
   const Tensor ih = given(weights.bias_ih);
   const Tensor hh = given(weights.bias_hh);
-  const Tensor both = add(ih, hh);
+  Tensor both = add(ih, hh);
   if (shape.kind == CellKind::lstm) return both;
   // The recurrent bias of the new gate lies inside the reset gate's product.
   return concat({both.slice(0, 0, 2 * hidden), ih.slice(0, 2 * hidden, 3 * hidden),
@@ -128,7 +128,7 @@ LayerBackward<T>::LayerBackward(const LayerShape& shape, const Tensor& weight_hh
       memory_(memory),
       lengths_(lengths),
       d_state_(copy_or_zeros(d_state, {shape.batch, shape.hidden}, kDType<T>)),
-      d_gates_(Tensor::empty(memory.gates.shape(), kDType<T>)),
+      d_gates_(Tensor::empty({shape.steps * shape.batch, shape.d_gates_stride()}, kDType<T>)),
       d_state_data_(d_state_.mutable_data<T>()),
       d_gates_data_(d_gates_.mutable_data<T>()),
       gates_(memory.gates.data<T>()),
@@ -151,67 +151,71 @@ template <class T>
 void LayerBackward<T>::step(std::int64_t time, std::int64_t first, std::int64_t rows,
                             const T* d_out, std::int64_t d_out_stride) const {
   const std::int64_t hidden = shape_.hidden;
-  const std::int64_t kept = shape_.kept_columns();
+  const std::int64_t stride = shape_.d_gates_stride();
   const std::int64_t before = (shape_.before(time) * shape_.batch + first) * hidden;
   const std::int64_t after = (shape_.after(time) * shape_.batch + first) * hidden;
   T* state = d_state(first);
   T* gates = d_gates(time, first);
-  cpu::CellBackward<T> cell{.rows = step_rows(lengths_data_, time, first, rows),
-                            .hidden = hidden,
-                            .gates = gates_ + (time * shape_.batch + first) * kept,
-                            .before = states_ + before,
-                            .d_out = d_out,
-                            .d_out_stride = d_out_stride,
-                            .d_state = state,
-                            .d_gates = gates};
+  cpu::CellBackward<T> cell{
+      .rows = step_rows(lengths_data_, time, first, rows),
+      .hidden = hidden,
+      .gates = gates_ + (time * shape_.batch + first) * shape_.kept_columns(),
+      .before = states_ + before,
+      .d_out = d_out,
+      .d_out_stride = d_out_stride,
+      .d_state = state,
+      .d_gates = gates,
+      .d_gates_stride = shape_.d_gates_stride()};
   const cpu::CellTable<T>& table = cpu::cell_table<T>();
   if (shape_.kind == CellKind::lstm) {
     cell.cell_before = cells_ + before;
     cell.cell_after = cells_ + after;
     cell.d_cell = d_cell_data_ + first * hidden;
     table.lstm_backward(cell);
-    direct_.run(rows, gates, kept, state, hidden, Onto::add);
+    direct_.run(rows, gates, stride, state, hidden, Onto::add);
   } else {
     table.gru_backward(cell);
-    direct_.run(rows, gates, kept, state, hidden, Onto::add);
-    reset_.run(rows, gates + 3 * hidden, kept, state, hidden, Onto::add);
+    direct_.run(rows, gates, stride, state, hidden, Onto::add);
+    reset_.run(rows, gates + 3 * hidden, stride, state, hidden, Onto::add);
   }
 }
 
 template <class T>
 Matrix<const T> LayerBackward<T>::d_inputs() const {
   return {d_gates_data_, shape_.steps * shape_.batch, shape_.input_columns(),
-          shape_.kept_columns()};
+          shape_.d_gates_stride()};
 }
 
 template <class T>
-Tensor LayerBackward<T>::d_weight_hh() const {
+Tensor LayerBackward<T>::d_weight_hh(ProductList<T>& products) const {
   const std::int64_t hidden = shape_.hidden;
   const std::int64_t rows = shape_.steps * shape_.batch;
   const Tensor result = Tensor::empty({shape_.input_columns(), hidden}, kDType<T>);
   const Matrix<T> to = mutable_matrix_of<T>(result);
   const Matrix<const T> gates{d_gates_data_, rows, shape_.kept_columns(),
-                              shape_.kept_columns()};
+                              shape_.d_gates_stride()};
   const Matrix<const T> states{states_ + shape_.before(0) * shape_.batch * hidden, rows, hidden,
                                hidden};
-  if (shape_.kind == CellKind::lstm) {
-    multiply<T>(gates, Turn::yes, states, Turn::no, to, Onto::replace);
-  } else {
-    multiply<T>(gates.columns_from(0, 2 * hidden), Turn::yes, states, Turn::no,
-                to.rows_from(0, 2 * hidden), Onto::replace);
-    multiply<T>(gates.columns_from(3 * hidden, hidden), Turn::yes, states, Turn::no,
-                to.rows_from(2 * hidden, hidden), Onto::replace);
-  }
+  // The last gate of an LSTM lies where it belongs, that of a GRU stands for its new gate.
+  const std::int64_t before_last = to.rows - hidden;
+  products.add({.a = gates.columns_from(0, before_last),
+                .turn_a = Turn::yes,
+                .b = states,
+                .c = to.rows_from(0, before_last)});
+  products.add({.a = gates.columns_from(3 * hidden, hidden),
+                .turn_a = Turn::yes,
+                .b = states,
+                .c = to.rows_from(before_last, hidden)});
   return result;
 }
 
 template <class T>
 typename LayerBackward<T>::Bias LayerBackward<T>::d_bias() const {
   const std::int64_t hidden = shape_.hidden;
-  const Tensor sums =
-      sum(d_gates_.reshape({shape_.steps * shape_.batch, shape_.kept_columns()}), 0);
-  if (shape_.kind == CellKind::lstm) return {sums, sums};
-  return {sums.slice(0, 0, 3 * hidden),
+  const Tensor sums = sum(d_gates_, 0);
+  const Tensor first = sums.slice(0, 0, shape_.input_columns());
+  if (shape_.kind == CellKind::lstm) return {first, first};
+  return {first,
           concat({sums.slice(0, 0, 2 * hidden), sums.slice(0, 3 * hidden, 4 * hidden)}, 0)};
 }
 

@@ -1,10 +1,11 @@
 #include "tensor/ops/rnn_weight.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <vector>
 
-#include "attn/core/dtype.hpp"
 #include "attn/gemm/gemm.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/cpu/packed_table.hpp"
@@ -18,11 +19,14 @@ using gemm::Turn;
 /// Laying a weight out costs about as much as a product with six rows.
 constexpr std::int64_t kStepsToPack = 3;
 
+/// Rows of a piece of a product in a list.
+constexpr std::int64_t kPieceRows = 256;
+
 }  // namespace
 
 template <class T>
-void multiply(Matrix<const T> a, Turn turn_a, Matrix<const T> b, Turn turn_b, Matrix<T> c,
-              Onto onto) {
+void multiply(const Product<T>& product) {
+  const auto& [a, turn_a, b, turn_b, c, onto] = product;
   if (c.rows == 0 || c.columns == 0) return;
   const std::int64_t depth = turn_a == Turn::yes ? a.rows : a.columns;
   if (depth == 0) {
@@ -42,6 +46,25 @@ void multiply(Matrix<const T> a, Turn turn_a, Matrix<const T> b, Turn turn_b, Ma
                               .c = c.data,
                               .ldc = c.stride,
                               .beta = onto == Onto::add ? T(1) : T(0)});
+}
+
+template <class T>
+void ProductList<T>::run() const {
+  std::vector<Product<T>> pieces;
+  for (const Product<T>& product : products_)
+    for (std::int64_t row = 0; row < product.c.rows; row += kPieceRows) {
+      const std::int64_t rows = std::min(kPieceRows, product.c.rows - row);
+      Product<T> piece = product;
+      piece.a = product.turn_a == Turn::yes ? product.a.columns_from(row, rows)
+                                            : product.a.rows_from(row, rows);
+      piece.c = product.c.rows_from(row, rows);
+      pieces.push_back(piece);
+    }
+  in_blocks(static_cast<std::int64_t>(pieces.size()), 1,
+            [&](std::int64_t begin, std::int64_t end) {
+              for (std::int64_t i = begin; i < end; ++i)
+                multiply(pieces[static_cast<std::size_t>(i)]);
+            });
 }
 
 template <class T>
@@ -79,13 +102,17 @@ void StepWeight<T>::run(std::int64_t rows, const T* a, std::int64_t a_stride, T*
       return onto == Onto::add ? table.multiply_add(b, args) : table.multiply(b, args);
     }
   }
-  multiply<T>({a, rows, k, a_stride}, Turn::no, weight_, turn_, {c, rows, n, c_stride}, onto);
+  multiply<T>({.a = {a, rows, k, a_stride},
+               .b = weight_,
+               .turn_b = turn_,
+               .c = {c, rows, n, c_stride},
+               .onto = onto});
 }
 
-template void multiply(Matrix<const float>, Turn, Matrix<const float>, Turn, Matrix<float>,
-                       Onto);
-template void multiply(Matrix<const double>, Turn, Matrix<const double>, Turn, Matrix<double>,
-                       Onto);
+template void multiply(const Product<float>&);
+template void multiply(const Product<double>&);
+template class ProductList<float>;
+template class ProductList<double>;
 template class StepWeight<float>;
 template class StepWeight<double>;
 

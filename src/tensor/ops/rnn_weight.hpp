@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <type_traits>
+#include <vector>
 
 #include "attn/gemm/gemm.hpp"
 #include "attn/tensor/tensor.hpp"
@@ -49,10 +50,31 @@ Matrix<T> mutable_matrix_of(const Tensor& x) {
 /// Whether a product replaces what was there.
 enum class Onto { replace, add };
 
-/// c = or += a b on all threads; a and b may be turned.
+/// C = or += A B, where A and B may be turned.
 template <class T>
-void multiply(Matrix<const T> a, gemm::Turn turn_a, Matrix<const T> b, gemm::Turn turn_b,
-              Matrix<T> c, Onto onto);
+struct Product {
+  Matrix<const T> a;
+  gemm::Turn turn_a = gemm::Turn::no;
+  Matrix<const T> b;
+  gemm::Turn turn_b = gemm::Turn::no;
+  Matrix<T> c;
+  Onto onto = Onto::replace;
+};
+
+/// On all threads.
+template <class T>
+void multiply(const Product<T>& product);
+
+/// Products that wait for nothing and run together, so that small ones keep all threads busy.
+template <class T>
+class ProductList {
+ public:
+  void add(const Product<T>& product) { products_.push_back(product); }
+  void run() const;
+
+ private:
+  std::vector<Product<T>> products_;
+};
 
 /// Multiplies the rows of a step by W^T (Turn::yes) or W. Made once before a loop of `steps`;
 /// it pays then to lay W out anew.

@@ -10,7 +10,9 @@
 #include "attn/core/error.hpp"
 #include "attn/core/view.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
+#include "attn/tensor/shape.hpp"
 #include "attn/tensor/tape.hpp"
+#include "attn/tensor/tensor.hpp"
 #include "tensor/attend_sizes.hpp"
 #include "tensor/op.hpp"
 
@@ -71,6 +73,7 @@ void fill_turns(const Tensor& positions, const RotaryOptions& options, const Ten
                 const Tensor& sin) {
   const std::int64_t pairs = cos.size(2);
   std::vector<double> rates;
+  rates.reserve(static_cast<std::size_t>(pairs));
   for (std::int64_t c = 0; c < pairs; ++c)
     rates.push_back(
         std::pow(options.base, -static_cast<double>(c) / static_cast<double>(pairs)));

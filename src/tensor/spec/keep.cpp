@@ -5,8 +5,9 @@
 #include <vector>
 
 #include "attn/kernels/erase.hpp"
-#include "attn/mask/causal.hpp"
+#include "attn/kernels/recipe.hpp"
 #include "attn/mask/none.hpp"
+#include "attn/tensor/spec/stage.hpp"
 
 namespace attn::spec {
 

@@ -20,6 +20,8 @@
 #include "attn/mask/prefix.hpp"
 #include "attn/mask/sliding_window.hpp"
 #include "attn/tensor/spec/keep.hpp"
+#include "attn/tensor/spec/stage.hpp"
+#include "attn/tensor/tensor.hpp"
 #include "tensor/op.hpp"
 
 namespace attn::spec {

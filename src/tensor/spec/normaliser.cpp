@@ -17,6 +17,8 @@
 #include "attn/normalise/softmax_sink.hpp"
 #include "attn/normalise/sparsemax.hpp"
 #include "attn/normalise/summed_sigmoid.hpp"
+#include "attn/tensor/spec/stage.hpp"
+#include "attn/tensor/tensor.hpp"
 
 namespace attn::spec {
 namespace {

@@ -1,14 +1,16 @@
 #include "attn/tensor/spec/score.hpp"
 
 #include <climits>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
-#include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/kernels/erase.hpp"
+#include "attn/kernels/recipe.hpp"
 #include "attn/score/alibi.hpp"
 #include "attn/score/alibi_slopes.hpp"
 #include "attn/score/bias.hpp"
@@ -18,6 +20,9 @@
 #include "attn/score/scale.hpp"
 #include "attn/score/soft_cap.hpp"
 #include "attn/score/t5_bias.hpp"
+#include "attn/score/t5_buckets.hpp"
+#include "attn/tensor/spec/stage.hpp"
+#include "attn/tensor/tensor.hpp"
 #include "tensor/op.hpp"
 
 namespace attn::spec {

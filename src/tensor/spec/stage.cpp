@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "attn/core/error.hpp"
+#include "attn/tensor/tensor.hpp"
 #include "tensor/op.hpp"
 
 namespace attn::spec {
@@ -95,9 +96,8 @@ Tensor pair_table(const Tensor& x, const Problem& problem, const char* where) {
   if (x.rank() < 1 || x.rank() > 4) refuse_rank(x, where, kPairShapes);
   Tensor wide = x.rank() == 3 ? x.unsqueeze(1) : x;
   while (wide.rank() < 4) wide = wide.unsqueeze(0);
-  const Tensor table =
-      checked(x, wide, {problem.batch, problem.heads, problem.queries, problem.keys}, problem,
-              where, kPairShapes);
+  Tensor table = checked(x, wide, {problem.batch, problem.heads, problem.queries, problem.keys},
+                         problem, where, kPairShapes);
   // Functors look entries up by key, so this axis must be there.
   if (table.size(3) == problem.keys) return table;
   return table.expand({table.size(0), table.size(1), table.size(2), problem.keys});

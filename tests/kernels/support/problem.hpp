@@ -6,6 +6,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -115,6 +116,9 @@ struct Spec {
 };
 
 std::string describe(const Spec& spec);
+
+/// Numbers in a tensor of this shape.
+std::size_t elements(const Shape& shape);
 
 /// Where a table of the recipe is.
 struct TablePlace {

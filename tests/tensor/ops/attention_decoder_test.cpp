@@ -56,20 +56,22 @@ struct Sizes {
 };
 
 /// Places in the list of inputs; then four for each layer.
-enum Place : std::size_t { kY, kKeys, kValues, kState, kCell, kQuery, kScore, kJoin, kRnn };
+struct Input {
+  enum Place : std::size_t { y, keys, values, state, cell, query, score, join, rnn };
+};
 
 std::vector<Tensor> inputs_of(const Sizes& s) {
-  std::vector<Tensor> in(kRnn);
-  in[kY] = random_tensor("y", {s.batch, s.steps, s.embedding});
-  in[kKeys] = random_tensor("keys", {s.batch, s.source, s.keys()});
-  in[kValues] = random_tensor("values", {s.batch, s.source, s.values});
-  in[kState] = random_tensor("state", {s.layers, s.batch, s.hidden});
-  if (s.luong()) in[kCell] = random_tensor("cell", {s.layers, s.batch, s.hidden});
+  std::vector<Tensor> in(Input::rnn);
+  in[Input::y] = random_tensor("y", {s.batch, s.steps, s.embedding});
+  in[Input::keys] = random_tensor("keys", {s.batch, s.source, s.keys()});
+  in[Input::values] = random_tensor("values", {s.batch, s.source, s.values});
+  in[Input::state] = random_tensor("state", {s.layers, s.batch, s.hidden});
+  if (s.luong()) in[Input::cell] = random_tensor("cell", {s.layers, s.batch, s.hidden});
   if (s.score == Score::additive) {
-    in[kQuery] = random_tensor("query", {s.key_dim, s.hidden});
-    in[kScore] = random_tensor("score", {s.key_dim});
+    in[Input::query] = random_tensor("query", {s.key_dim, s.hidden});
+    in[Input::score] = random_tensor("score", {s.key_dim});
   }
-  if (s.luong()) in[kJoin] = random_tensor("join", {s.attentional, s.values + s.hidden});
+  if (s.luong()) in[Input::join] = random_tensor("join", {s.attentional, s.values + s.hidden});
   for (int layer = 0; layer < s.layers; ++layer) {
     const std::int64_t rows = (s.luong() ? 4 : 3) * s.hidden;
     const std::int64_t width = layer == 0 ? s.embedding + s.extra() : s.hidden;
@@ -84,30 +86,33 @@ std::vector<Tensor> inputs_of(const Sizes& s) {
 
 std::vector<RecurrentWeights> rnn_of(const std::vector<Tensor>& in) {
   std::vector<RecurrentWeights> weights;
-  for (std::size_t i = kRnn; i < in.size(); i += 4)
+  for (std::size_t i = Input::rnn; i < in.size(); i += 4)
     weights.push_back({in[i], in[i + 1], in[i + 2], in[i + 3]});
   return weights;
 }
 
 DecoderSource source_of(const Sizes& s, const std::vector<Tensor>& in) {
-  return {.keys = in[kKeys],
-          .values = in[kValues],
+  return {.keys = in[Input::keys],
+          .values = in[Input::values],
           .lengths = s.lengths.empty() ? Tensor() : Tensor::from(s.lengths, {s.batch})};
 }
 
 std::vector<Tensor> run(const Sizes& s, const std::vector<Tensor>& in) {
   if (s.luong()) {
-    const LuongResult r = luong_decode(in[kY], source_of(s, in), in[kState], in[kCell],
-                                       {.query = in[kQuery],
-                                        .score = in[kScore],
-                                        .rnn = rnn_of(in),
-                                        .join = in[kJoin],
-                                        .feeding = s.feeding});
+    const LuongResult r =
+        luong_decode(in[Input::y], source_of(s, in), in[Input::state], in[Input::cell],
+                     {.query = in[Input::query],
+                      .score = in[Input::score],
+                      .rnn = rnn_of(in),
+                      .join = in[Input::join],
+                      .feeding = s.feeding});
     return {r.attentional, r.weights, r.state, r.cell};
   }
-  const BahdanauResult r = bahdanau_decode(
-      in[kY], source_of(s, in), in[kState],
-      {.query = in[kQuery], .score = in[kScore], .rnn = rnn_of(in), .order = s.order});
+  const BahdanauResult r = bahdanau_decode(in[Input::y], source_of(s, in), in[Input::state],
+                                           {.query = in[Input::query],
+                                            .score = in[Input::score],
+                                            .rnn = rnn_of(in),
+                                            .order = s.order});
   return {r.states, r.weights, r.contexts, r.state};
 }
 
@@ -118,25 +123,33 @@ struct Attended {
 
 /// One step of attention from the formulas, one op at a time.
 Attended naive_attend(const Sizes& s, const std::vector<Tensor>& in, const Tensor& state) {
-  const Tensor query = (in[kQuery].defined() ? linear(state, in[kQuery]) : state).unsqueeze(1);
-  const Tensor scores = in[kScore].defined() ? sum(tanh(query + in[kKeys]) * in[kScore], 2)
-                                             : sum(query * in[kKeys], 2);
+  const Tensor query =
+      (in[Input::query].defined() ? linear(state, in[Input::query]) : state).unsqueeze(1);
+  const Tensor scores = in[Input::score].defined()
+                            ? sum(tanh(query + in[Input::keys]) * in[Input::score], 2)
+                            : sum(query * in[Input::keys], 2);
   const Tensor keep =
       s.lengths.empty() ? Tensor() : length_mask(source_of(s, in).lengths, s.source);
   const Tensor weights = softmax(scores, 1, keep);
-  return {weights, sum(weights.unsqueeze(2) * in[kValues], 1)};
+  return {weights, sum(weights.unsqueeze(2) * in[Input::values], 1)};
+}
+
+std::vector<Tensor> layers_of(const Tensor& states) {
+  std::vector<Tensor> layers(static_cast<std::size_t>(states.size(0)));
+  for (std::size_t i = 0; i < layers.size(); ++i)
+    layers[i] = states.select(0, static_cast<std::int64_t>(i));
+  return layers;
 }
 
 std::vector<Tensor> naive_bahdanau(const Sizes& s, const std::vector<Tensor>& in) {
   const auto rnn = rnn_of(in);
-  std::vector<Tensor> state;
-  for (int layer = 0; layer < s.layers; ++layer) state.push_back(in[kState].select(0, layer));
+  std::vector<Tensor> state = layers_of(in[Input::state]);
   std::vector<Tensor> states;
   std::vector<Tensor> weights;
   std::vector<Tensor> contexts;
   for (std::int64_t t = 0; t < s.steps; ++t) {
     const Attended seen = naive_attend(s, in, state.back());
-    const Tensor y = in[kY].select(1, t);
+    const Tensor y = in[Input::y].select(1, t);
     Tensor flow = s.order == InputOrder::context_first ? concat({seen.context, y}, 1)
                                                        : concat({y, seen.context}, 1);
     for (std::size_t layer = 0; layer < rnn.size(); ++layer)
@@ -150,17 +163,13 @@ std::vector<Tensor> naive_bahdanau(const Sizes& s, const std::vector<Tensor>& in
 
 std::vector<Tensor> naive_luong(const Sizes& s, const std::vector<Tensor>& in) {
   const auto rnn = rnn_of(in);
-  std::vector<Tensor> state;
-  std::vector<Tensor> cell;
-  for (int layer = 0; layer < s.layers; ++layer) {
-    state.push_back(in[kState].select(0, layer));
-    cell.push_back(in[kCell].select(0, layer));
-  }
+  std::vector<Tensor> state = layers_of(in[Input::state]);
+  std::vector<Tensor> cell = layers_of(in[Input::cell]);
   std::vector<Tensor> outs;
   std::vector<Tensor> weights;
-  Tensor fed = Tensor::zeros({s.batch, s.attentional}, in[kY].dtype());
+  Tensor fed = Tensor::zeros({s.batch, s.attentional}, in[Input::y].dtype());
   for (std::int64_t t = 0; t < s.steps; ++t) {
-    Tensor flow = in[kY].select(1, t);
+    Tensor flow = in[Input::y].select(1, t);
     if (s.feeding == InputFeeding::on) flow = concat({flow, fed}, 1);
     for (std::size_t layer = 0; layer < rnn.size(); ++layer) {
       const LstmStep step = lstm_cell(flow, state[layer], cell[layer], rnn[layer]);
@@ -168,7 +177,7 @@ std::vector<Tensor> naive_luong(const Sizes& s, const std::vector<Tensor>& in) {
       cell[layer] = step.cell;
     }
     const Attended seen = naive_attend(s, in, flow);
-    fed = tanh(linear(concat({seen.context, flow}, 1), in[kJoin]));
+    fed = tanh(linear(concat({seen.context, flow}, 1), in[Input::join]));
     outs.push_back(fed);
     weights.push_back(seen.weights);
   }
@@ -263,7 +272,7 @@ TEST(AttentionDecoder, FloatAgreesWithDoubleAtOddSizes) {
               .lengths = {}};
       for (std::int64_t b = 0; b < s.batch; ++b) s.lengths.push_back((b * 5) % 12);
       std::vector<Tensor> inputs = inputs_of(s);
-      for (std::size_t i = kQuery; i < inputs.size(); ++i)
+      for (std::size_t i = Input::query; i < inputs.size(); ++i)
         if (inputs[i].defined()) inputs[i] = inputs[i] * 0.3;
       expect_same_in_float([&](const auto& in) { return run(s, in); }, inputs);
     }
@@ -285,7 +294,7 @@ TEST(AttentionDecoder, ARowWithoutSourceGoesOn) {
 /// All numbers of a run and its gradients, with keys and values replaced past the lengths.
 std::vector<std::vector<float>> numbers_with_padding(const Sizes& s, double padding) {
   std::vector<Tensor> inputs = inputs_of(s);
-  for (const std::size_t which : {kKeys, kValues}) {
+  for (const std::size_t which : {Input::keys, Input::values}) {
     double* x = inputs[which].mutable_data<double>();
     const std::int64_t width = inputs[which].size(2);
     for (std::int64_t b = 0; b < s.batch; ++b)
@@ -296,6 +305,7 @@ std::vector<std::vector<float>> numbers_with_padding(const Sizes& s, double padd
   const auto answer =
       test::gradcheck::run([&](const auto& in) { return run(s, in); }, inputs, DType::f32);
   std::vector<std::vector<float>> all;
+  all.reserve(answer.results.size() + answer.grads.size());
   for (const Tensor& x : answer.results) all.push_back(x.to_vector<float>());
   for (const Tensor& x : answer.grads)
     if (x.defined()) all.push_back(x.to_vector<float>());
@@ -326,7 +336,7 @@ TEST(AttentionDecoder, NothingInNothingOut) {
           test::gradcheck::run([&](const auto& in) { return run(s, in); }, inputs, DType::f64);
       EXPECT_EQ(answer.results[1].shape(), (Shape{s.batch, s.steps, s.source}));
       if (zero != 2)
-        expect_close(answer.results[kind == Kind::luong ? 2 : 3], inputs[kState], 0.0);
+        expect_close(answer.results[kind == Kind::luong ? 2 : 3], inputs[Input::state], 0.0);
       for (const Tensor& grad : answer.grads) {
         if (!grad.defined()) continue;
         for (const double x : grad.to_vector<double>()) EXPECT_TRUE(std::isfinite(x));
@@ -339,7 +349,8 @@ TEST(AttentionDecoder, AnyStridesWillDo) {
     const Sizes s{.kind = kind, .lengths = {4, 2, 3}};
     const auto inputs = inputs_of(s);
     auto turned = inputs;
-    for (const std::size_t i : {kY, kKeys, kValues, kState, kQuery, kRnn})
+    for (const std::size_t i :
+         {Input::y, Input::keys, Input::values, Input::state, Input::query, Input::rnn})
       turned[i] = inputs[i].transpose(0, -1).contiguous().transpose(0, -1);
     const auto want = run(s, inputs);
     const auto got = run(s, turned);
@@ -385,7 +396,7 @@ TEST(AttentionDecoder, TheNumberOfThreadsChangesNoBit) {
 TEST(AttentionDecoder, WeightsThatWereWrittenToAreNoticed) {
   const Sizes s;
   auto inputs = inputs_of(s);
-  inputs[kY].set_requires_grad();
+  inputs[Input::y].set_requires_grad();
   const auto results = run(s, inputs);
   results[1].mutable_data<double>()[0] = 2.0;
   EXPECT_THROW(sum(results[0]).backward(), Error);
@@ -394,7 +405,8 @@ TEST(AttentionDecoder, WeightsThatWereWrittenToAreNoticed) {
 TEST(AttentionDecoder, MisuseIsExplained) {
   const Sizes s;
   const auto good = inputs_of(s);
-  for (const std::size_t place : {kY, kKeys, kValues, kState, kQuery, kScore, kRnn}) {
+  for (const std::size_t place : {Input::y, Input::keys, Input::values, Input::state,
+                                  Input::query, Input::score, Input::rnn}) {
     auto bad = good;
     bad[place] = good[place].slice(-1, 0, 1);
     EXPECT_THROW(run(s, bad), InvalidArgument) << "place " << place;
@@ -404,7 +416,7 @@ TEST(AttentionDecoder, MisuseIsExplained) {
     EXPECT_THROW(run(s, bad), InvalidArgument) << "place " << place;
   }
   const Sizes t{.kind = Kind::luong, .score = Score::dot};
-  for (const std::size_t place : {kCell, kJoin, kKeys}) {
+  for (const std::size_t place : {Input::cell, Input::join, Input::keys}) {
     auto bad = inputs_of(t);
     bad[place] = bad[place].slice(-1, 0, 1);
     EXPECT_THROW(run(t, bad), InvalidArgument) << "place " << place;

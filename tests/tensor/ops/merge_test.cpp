@@ -3,13 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <vector>
 
+#include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/tape.hpp"
+#include "attn/tensor/tensor.hpp"
 #include "tensor/support/gradcheck.hpp"
 
 namespace attn::test {

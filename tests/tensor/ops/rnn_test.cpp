@@ -16,7 +16,6 @@
 #include "attn/tensor/ops/join.hpp"
 #include "attn/tensor/ops/matmul.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
-#include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/support/gradcheck.hpp"
 
@@ -29,6 +28,7 @@ using test::expect_same_in_float;
 using test::random_tensor;
 
 enum class Kind { gru, lstm };
+enum class Way { forward, reverse };
 
 struct Sizes {
   Kind kind = Kind::gru;
@@ -112,38 +112,44 @@ State naive_step(Kind kind, const Tensor& x, const State& before, const Recurren
   return {o * tanh(c), c};
 }
 
+/// One direction of one layer over the steps of one row; adds its states to `outs`.
+State naive_direction(Kind kind, Way way, const std::vector<Tensor>& flow, State state,
+                      const RecurrentWeights& weights, std::vector<std::vector<Tensor>>& outs) {
+  for (std::size_t step = 0; step < flow.size(); ++step) {
+    const std::size_t t = way == Way::forward ? step : flow.size() - 1 - step;
+    state = naive_step(kind, flow[t], state, weights);
+    outs[t].push_back(state.h);
+  }
+  return state;
+}
+
 /// A row alone, cut to its length: no masks are needed. out [1, steps, features].
 std::vector<Tensor> naive_row(const Sizes& s, const std::vector<Tensor>& inputs,
                               std::int64_t row, std::int64_t length) {
   const auto weights = weights_of(s, inputs);
-  std::vector<Tensor> flow;
-  for (std::int64_t t = 0; t < length; ++t)
-    flow.push_back(inputs[0].slice(0, row, row + 1).select(1, t));
+  std::vector<Tensor> flow(static_cast<std::size_t>(length));
+  for (std::size_t t = 0; t < flow.size(); ++t)
+    flow[t] = inputs[0].slice(0, row, row + 1).select(1, static_cast<std::int64_t>(t));
   std::vector<Tensor> last_h;
   std::vector<Tensor> last_c;
-  for (int set = 0; set < s.sets(); set += s.directions()) {
-    std::vector<std::vector<Tensor>> outs(flow.size());
-    for (int d = 0; d < s.directions(); ++d) {
-      const auto start = [&](std::size_t which) {
-        return s.kind == Kind::gru && which == 2
-                   ? Tensor()
-                   : inputs[which].select(0, set + d).slice(0, row, row + 1);
-      };
-      State state{start(1), start(2)};
-      for (std::size_t step = 0; step < flow.size(); ++step) {
-        const std::size_t t = d == 0 ? step : flow.size() - 1 - step;
-        state = naive_step(s.kind, flow[t], state, weights[static_cast<std::size_t>(set + d)]);
-        outs[t].push_back(state.h);
-      }
-      last_h.push_back(state.h);
-      last_c.push_back(state.c);
-    }
+  std::vector<std::vector<Tensor>> outs;
+  for (std::size_t set = 0; set < weights.size(); ++set) {
+    const bool reverse = s.directions() == 2 && set % 2 == 1;
+    if (!reverse) outs.assign(flow.size(), {});
+    const auto start = [&](std::size_t which) {
+      return inputs[which].select(0, static_cast<std::int64_t>(set)).slice(0, row, row + 1);
+    };
+    const State state{start(1), s.kind == Kind::lstm ? start(2) : Tensor()};
+    const State last = naive_direction(s.kind, reverse ? Way::reverse : Way::forward, flow,
+                                       state, weights[set], outs);
+    last_h.push_back(last.h);
+    last_c.push_back(last.c);
+    if (s.directions() == 2 && !reverse) continue;
     for (std::size_t t = 0; t < flow.size(); ++t) flow[t] = concat(outs[t], 1);
   }
-  std::vector<Tensor> padded = flow;
-  while (static_cast<std::int64_t>(padded.size()) < s.steps)
-    padded.push_back(Tensor::zeros({1, s.hidden * s.directions()}, inputs[0].dtype()));
-  std::vector<Tensor> result{stack(padded, 1), stack(last_h, 0)};
+  flow.resize(static_cast<std::size_t>(s.steps),
+              Tensor::zeros({1, s.hidden * s.directions()}, inputs[0].dtype()));
+  std::vector<Tensor> result{stack(flow, 1), stack(last_h, 0)};
   if (s.kind == Kind::lstm) result.push_back(stack(last_c, 0));
   return result;
 }
@@ -156,9 +162,8 @@ std::vector<Tensor> naive(const Sizes& s, const std::vector<Tensor>& inputs) {
     const auto one = naive_row(s, inputs, row, length);
     for (std::size_t i = 0; i < parts.size(); ++i) parts[i].push_back(one[i]);
   }
-  std::vector<Tensor> result;
-  for (std::size_t i = 0; i < parts.size(); ++i)
-    result.push_back(concat(parts[i], i == 0 ? 0 : 1));
+  std::vector<Tensor> result(parts.size());
+  for (std::size_t i = 0; i < parts.size(); ++i) result[i] = concat(parts[i], i == 0 ? 0 : 1);
   return result;
 }
 
@@ -348,6 +353,7 @@ TEST(Rnn, TheNumberOfThreadsChangesNoBit) {
     auto answer =
         test::gradcheck::run([&](const auto& x) { return run(s, x); }, inputs, DType::f32);
     std::vector<std::vector<float>> all;
+    all.reserve(answer.results.size() + answer.grads.size());
     for (const Tensor& x : answer.results) all.push_back(x.to_vector<float>());
     for (const Tensor& x : answer.grads) all.push_back(x.to_vector<float>());
     return all;

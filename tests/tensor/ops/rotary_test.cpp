@@ -3,11 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/tensor/ops/matmul.hpp"
+#include "attn/tensor/tensor.hpp"
+#include "support/tolerance.hpp"
 #include "tensor/support/gradcheck.hpp"
 
 namespace attn::test {

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <functional>
-#include <string>
 #include <utility>
 #include <vector>
 

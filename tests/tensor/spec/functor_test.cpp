@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdint>
 #include <vector>
 
 #include "attn/core/error.hpp"
@@ -11,6 +10,8 @@
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/normalise.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
+#include "attn/tensor/shape.hpp"
+#include "attn/tensor/tensor.hpp"
 #include "tensor/spec/functors.hpp"
 #include "tensor/support/gradcheck.hpp"
 #include "tensor/support/naive_attention.hpp"

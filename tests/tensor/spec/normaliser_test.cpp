@@ -7,11 +7,14 @@
 #include <functional>
 #include <vector>
 
+#include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/tensor/attend.hpp"
+#include "attn/tensor/ops/matmul.hpp"
 #include "attn/tensor/ops/normalise.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/ops/reduce.hpp"
+#include "attn/tensor/tensor.hpp"
 #include "tensor/support/gradcheck.hpp"
 #include "tensor/support/naive_attention.hpp"
 

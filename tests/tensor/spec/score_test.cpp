@@ -3,15 +3,19 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
+#include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/score/alibi_slopes.hpp"
 #include "attn/score/t5_buckets.hpp"
 #include "attn/tensor/attend.hpp"
+#include "attn/tensor/ops/normalise.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
-#include "attn/tensor/ops/reduce.hpp"
+#include "attn/tensor/tensor.hpp"
 #include "tensor/support/gradcheck.hpp"
 #include "tensor/support/naive_attention.hpp"
 

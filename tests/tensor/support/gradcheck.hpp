@@ -91,13 +91,12 @@ inline std::vector<Tensor> leaves(const std::vector<Tensor>& inputs, DType dtype
 
 /// A random gradient for each real result.
 inline std::vector<Tensor> seeds(const std::vector<Tensor>& results, DType dtype) {
-  std::vector<Tensor> result;
+  std::vector<Tensor> result(results.size());
   for (std::size_t i = 0; i < results.size(); ++i)
-    result.push_back(is_real(results[i])
-                         ? random_tensor("seed " + std::to_string(i), results[i].shape())
-                               .to(DType::f32)
-                               .to(dtype)
-                         : Tensor());
+    if (is_real(results[i]))
+      result[i] = random_tensor("seed " + std::to_string(i), results[i].shape())
+                      .to(DType::f32)
+                      .to(dtype);
   return result;
 }
 
@@ -141,7 +140,7 @@ inline Run run(const TensorFunction& f, const std::vector<Tensor>& inputs, DType
 
 /// The tape's gradients of sum(results * random seeds) are central differences in double. An
 /// input that no gradient reaches counts as one of zeros.
-inline void expect_gradients(const TensorFunction& f, std::vector<Tensor> inputs,
+inline void expect_gradients(const TensorFunction& f, const std::vector<Tensor>& inputs,
                              double tolerance = 1e-6) {
   const gradcheck::Run tape = gradcheck::run(f, inputs, DType::f64);
   const std::vector<Tensor> seed = gradcheck::seeds(tape.results, DType::f64);

@@ -10,10 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "attn/core/dtype.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/matmul.hpp"
-#include "attn/tensor/ops/normalise.hpp"
-#include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/support/gradcheck.hpp"
 

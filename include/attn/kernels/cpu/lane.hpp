@@ -150,6 +150,12 @@ ATTN_FN float reduce_max(Lane a) { return simd::GetLane(simd::MaxOfLanes(FloatTa
 ATTN_FN float reduce_min(Lane a) { return simd::GetLane(simd::MinOfLanes(FloatTag(), a.raw)); }
 ATTN_FN float first(Lane a) { return simd::GetLane(a.raw); }
 
+namespace detail {
+/// Highway 1.0.3 stores lane by lane to make these, and then waits for its own stores.
+inline constexpr int kSteps[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+static_assert(kLanes <= 16);
+}  // namespace detail
+
 /// kLanes whole numbers, also read as 32-bit words.
 class LaneIndex {
  public:
@@ -160,7 +166,7 @@ class LaneIndex {
   ATTN_FN LaneIndex(int value) : raw(simd::Set(IntTag(), value)) {}  // NOLINT(google-explicit-constructor)
 
   /// start, start + 1, ...
-  ATTN_FN static LaneIndex ramp(int start) { return LaneIndex(simd::Iota(IntTag(), start)); }
+  ATTN_FN static LaneIndex ramp(int start) { return LaneIndex(simd::LoadU(IntTag(), detail::kSteps) + simd::Set(IntTag(), start)); }
   ATTN_FN static LaneIndex load(const int* from) { return LaneIndex(simd::LoadU(IntTag(), from)); }
   ATTN_FN void store(int* to) const { simd::StoreU(raw, IntTag(), to); }
 

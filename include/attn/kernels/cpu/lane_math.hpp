@@ -12,6 +12,7 @@
 
 namespace attn::cpu::inline ATTN_TARGET {
 
+using attn::erf;
 using attn::exp;
 using attn::exp_below;
 using attn::log;
@@ -145,6 +146,16 @@ ATTN_FN Lane tanh(Lane x) {
 /// error 1.8e-7 down to -87.
 ATTN_FN Lane sigmoid(Lane x) {
   return 1.0f / (1.0f + exp(-x));
+}
+
+/// The error function to 1.5e-7, absolutely: Abramowitz and Stegun, 1964, formula 7.1.26.
+ATTN_FN Lane erf(Lane x) {
+  const Lane far = abs(x);
+  const Lane t = 1.0f / multiply_add(far, 0.3275911f, 1.0f);
+  const Lane tail = t * detail::polynomial(t, 0.254829592f, -0.284496736f, 1.421413741f,
+                                           -1.453152027f, 1.061405429f);
+  const Lane result = negative_multiply_add(tail, exp_nonpositive(-(far * far)), 1.0f);
+  return Lane(simd::CopySignToAbs(result.raw, x.raw));
 }
 
 /// ln x: -inf at 0, NaN below, +inf at +inf, subnormals too. Relative error 1.2e-7. With these

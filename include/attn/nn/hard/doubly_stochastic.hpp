@@ -14,9 +14,9 @@
 namespace attn::nn {
 
 struct DoublyStochasticInputs {
-  Tensor scores;       ///< [batch, steps, locations]
-  Tensor annotations;  ///< [batch, locations, dim]
-  Tensor hidden;       ///< [batch, steps, hidden_dim]: the decoder's states
+  Tensor scores;         ///< [batch, steps, locations]
+  Tensor annotations;    ///< [batch, locations, dim]
+  Tensor hidden;         ///< [batch, steps, hidden_dim]: the decoder's states
   Tensor lengths{};      ///< i64 [batch]: locations, or none
   Tensor target_lens{};  ///< i64 [batch]: steps the regulariser counts, or none
 };

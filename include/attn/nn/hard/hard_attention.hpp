@@ -48,10 +48,10 @@ struct ReinforceOptions {
 
 /// What a training step knows of its draws.
 struct ReinforceInputs {
-  Tensor scores;       ///< [batch, steps, locations]
-  Tensor sample;       ///< i64 [batch, steps], the same draw as in the forward pass
-  Tensor log_py;       ///< [batch]: log p(y | s) of each sequence
-  Tensor baseline;     ///< [1]
+  Tensor scores;         ///< [batch, steps, locations]
+  Tensor sample;         ///< i64 [batch, steps], the same draw as in the forward pass
+  Tensor log_py;         ///< [batch]: log p(y | s) of each sequence
+  Tensor baseline;       ///< [1]
   Tensor lengths{};      ///< i64 [batch]: locations, or none
   Tensor target_lens{};  ///< i64 [batch]: steps that count, or none
   Tensor use_soft{};     ///< boolean [batch]: took the expectation instead; or none

@@ -30,9 +30,6 @@ class AdditiveScore : public Module {
   Attended forward(const Tensor& q, const Tensor& k, const Tensor& v, const Keep& keep = {},
                    const Want& want = Want::output) const;
 
-  /// W_k k, for those who look at the same keys again and again.
-  Tensor project_keys(const Tensor& k) const { return w_k_(k); }
-
  protected:
   /// The same with another normaliser.
   Attended pool(const Tensor& q, const Tensor& k, const Tensor& v, const Keep& keep,

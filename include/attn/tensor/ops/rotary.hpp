@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "attn/core/dtype.hpp"
 #include "attn/kernels/rotary.hpp"  // IWYU pragma: export
 #include "attn/tensor/tensor.hpp"
 

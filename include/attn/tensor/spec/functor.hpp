@@ -18,6 +18,7 @@
 #include "attn/tensor/spec/normaliser.hpp"
 #include "attn/tensor/spec/score.hpp"
 #include "attn/tensor/spec/stage.hpp"
+#include "attn/tensor/tensor.hpp"
 
 namespace attn::spec {
 

@@ -5,7 +5,7 @@
 
 #include "attn/core/macros.hpp"
 #include "attn/kernels/cpu/lane.hpp"
-#include "attn/kernels/cpu/lane_math.hpp"
+#include "attn/kernels/cpu/lane_math.hpp"  // IWYU pragma: keep
 #include "tensor/cpu/attention_rows.hpp"
 #include "tensor/cpu/cells_table.hpp"
 

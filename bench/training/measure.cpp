@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows C10 to C12: our step beside libtorch's, taking turns, best of many.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "attn/tensor/storage.hpp"
+#include "training/workload.hpp"
+
+namespace attn::bench {
+namespace {
+
+/// The best and the median of what was measured.
+struct Times {
+  std::vector<double> all;
+
+  double best() const { return *std::min_element(all.begin(), all.end()); }
+  double noise() const {
+    std::vector<double> sorted = all;
+    std::sort(sorted.begin(), sorted.end());
+    return sorted[sorted.size() / 2] / sorted.front() - 1.0;
+  }
+};
+
+struct Entrant {
+  std::string name;
+  std::unique_ptr<Workload> work;
+  Times times;
+};
+
+void print_entrant(const WorkloadRow& row, const Entrant& entrant, double ours) {
+  const double best = entrant.times.best();
+  std::string text = fmt::format("    {:<16} {:>9.2f} ms  noise {:>3.0f} %", entrant.name,
+                                 1e3 * best, 100.0 * entrant.times.noise());
+  if (row.flops > 0.0) text += fmt::format("  {:>7.1f} GF/s", row.flops / best * 1e-9);
+  if (row.tokens > 0.0) text += fmt::format("  {:>7.0f} tokens/s", row.tokens / best);
+  if (entrant.name != "attn")
+    text += fmt::format("  attn is {:.2f} times as fast", best / ours);
+  fmt::print("{}\n", text);
+}
+
+/// Runs all entrants in turn; returns our best.
+double compete(const WorkloadRow& row, std::vector<Entrant>& entrants, bool quick) {
+  const int rounds = quick ? 5 : 15;
+  for (Entrant& entrant : entrants) entrant.work->seconds(1);
+  for (int round = 0; round < rounds; ++round)
+    for (Entrant& entrant : entrants) entrant.times.all.push_back(entrant.work->seconds(1));
+  const double ours = entrants.front().times.best();
+  for (const Entrant& entrant : entrants) print_entrant(row, entrant, ours);
+  return ours;
+}
+
+}  // namespace
+
+std::vector<WorkloadRow> workload_rows() {
+  // Multiply-adds counted twice; backward costs two forwards.
+  const double seq2seq =
+      3.0 * 2.0 * 64.0 * 10.0 *
+      (2.0 * 2.0 * 256 * 768 + (512.0 + 256 + 2.0 * 256) * 768 + 256.0 * 10'000);
+  return {
+      {"C10", "seq2seq training step: GRU, additive attention, vocabulary 10k", seq2seq, 640.0,
+       2.5, 4.0, &seq2seq_workload},
+      {"C11", "Transformer encoder layer training step: E512, ff2048, B8, N256", 42e9, 0.0, 1.5,
+       2.0, &transformer_workload},
+      {"C12", "matrix product 1024 x 1024 x 1024", 2.0 * 1024 * 1024 * 1024, 0.0, 0.0, 0.0,
+       &product_workload},
+  };
+}
+
+void measure_workloads(const WorkloadOptions& options) {
+  for (const WorkloadRow& row : workload_rows()) {
+    if (!options.rows.empty() &&
+        std::find(options.rows.begin(), options.rows.end(), row.name) == options.rows.end())
+      continue;
+    fmt::print("\n{}  {}\n", row.name, row.title);
+    double one = 0.0;
+    for (const int threads : options.threads) {
+      fmt::print("  threads:{}\n", threads);
+      std::vector<Entrant> entrants;
+      const MemoryUse before = memory_use();
+      entrants.push_back({"attn", row.ours(threads), {}});
+      reset_peak_memory();
+      for (const bool tuned : {false, true})
+        if (auto peer = libtorch_workload(row.name, threads, tuned))
+          entrants.push_back({tuned ? "libtorch-tuned" : "libtorch", std::move(peer), {}});
+      const double ours = compete(row, entrants, options.quick);
+      fmt::print("    memory of a step  {:.1f} MB, parameters and their state included\n",
+                 static_cast<double>(memory_use().peak - before.live) * 1e-6);
+      if (one == 0.0) {
+        one = ours;
+      } else {
+        fmt::print("    {} threads are {:.2f} times as fast as {}\n", threads, one / ours,
+                   options.threads.front());
+      }
+      if (entrants.size() > 1 && row.floor > 0.0) {
+        const double ratio = entrants.back().times.best() / ours;
+        fmt::print("    {} floor {:.2f}, goal {:.2f}: {:.2f} times libtorch-tuned\n",
+                   ratio >= row.floor ? "met:" : "MISSED:", row.floor, row.goal, ratio);
+      }
+    }
+  }
+}
+
+}  // namespace attn::bench

@@ -1,0 +1,140 @@
+// Layers of attention find the key that equals the query.
+
+#include "nn/support/learns.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+
+#include "attn/core/dtype.hpp"
+#include "attn/nn/heads/additive_attention.hpp"
+#include "attn/nn/heads/multi_head_attention.hpp"
+#include "attn/nn/heads/torch_multihead_attention.hpp"
+#include "attn/nn/heads/transformer_decoder_layer.hpp"
+#include "attn/nn/heads/transformer_encoder_layer.hpp"
+#include "attn/nn/heads/transformer_layer_options.hpp"
+#include "attn/nn/linear.hpp"
+#include "attn/nn/module.hpp"
+#include "attn/tensor/attend.hpp"
+#include "attn/tensor/ops/join.hpp"
+#include "attn/tensor/tensor.hpp"
+#include "nn/score/recall.hpp"
+
+namespace attn::test {
+namespace {
+
+constexpr double kBound = 0.2;
+constexpr int kSteps = 200;
+constexpr double kRate = 0.02;
+constexpr std::int64_t kDim = 8;
+
+/// A layer between linear layers: [symbol, value, whether it asks] -> features -> answer.
+template <class Layer>
+struct Reader : nn::Module {
+  nn::Linear in;
+  Layer layer;
+  nn::Linear out;
+
+  explicit Reader(const Layer& made)
+      : in(add("in", nn::Linear({.in = 6, .out = kDim}))),
+        layer(add("layer", made)),
+        out(add("out", nn::Linear({.in = kDim, .out = 1}))) {}
+};
+
+/// Tokens [batch, 4, 6] of the stored symbols and values.
+Tensor stored(const Recall& batch) {
+  const Tensor nothing = Tensor::zeros({batch.keys.size(0), 4, 1});
+  return concat({batch.keys, batch.values, nothing}, 2);
+}
+/// The token [batch, 1, 6] that asks.
+Tensor asking(const Recall& batch) {
+  const std::int64_t rows = batch.keys.size(0);
+  return concat({batch.queries, Tensor::zeros({rows, 1, 1}), Tensor::full({rows, 1, 1}, 1.0)},
+                2);
+}
+
+/// The layers with attention and with keys that are all hidden, or each its own.
+template <class Make>
+void expect_recall(
+    const Make& make,
+    const std::function<Tensor(const decltype(make())&, const Recall&, bool)>& ask) {
+  const auto run = [&](bool looks) {
+    const auto module = make();
+    return train_recall(module, kSteps, kRate,
+                        [&](const Recall& batch) { return ask(module, batch, looks); });
+  };
+  expect_learns(kBound, [&] { return run(true); }, [&] { return run(false); });
+}
+
+TEST(AdditiveAttention, LearnsToRecall) {
+  expect_learns(
+      kBound,
+      [] {
+        const nn::AdditiveAttention layer({.query_dim = 4, .key_dim = 4, .hidden_dim = 16});
+        return train_recall(layer, kSteps, 0.05, [&](const Recall& batch) {
+          return layer.forward(batch.queries, batch.keys, batch.values).output;
+        });
+      },
+      [] { return train_recall_without(kSteps, 0.05); });
+}
+
+TEST(MultiHeadAttention, LearnsToRecall) {
+  using Module = Reader<nn::MultiHeadAttention>;
+  expect_recall(
+      [] {
+        return Module(nn::MultiHeadAttention(
+            {.query_dim = kDim, .key_dim = 4, .value_dim = 1, .hidden_dim = kDim, .heads = 2}));
+      },
+      [](const Module& module, const Recall& batch, bool looks) {
+        const Tensor none = Tensor::zeros({batch.keys.size(0)}, DType::i64);
+        return module.out(module.layer
+                              .forward(module.in(asking(batch)), batch.keys, batch.values,
+                                       looks ? Keep{} : spec::lengths(none))
+                              .output);
+      });
+}
+
+TEST(TorchMultiheadAttention, LearnsToRecall) {
+  using Module = Reader<nn::TorchMultiheadAttention>;
+  expect_recall(
+      [] { return Module(nn::TorchMultiheadAttention({.embed_dim = kDim, .heads = 2})); },
+      [](const Module& module, const Recall& batch, bool looks) {
+        nn::TorchMasks masks;
+        if (!looks)
+          masks.key_padding_mask = Tensor::full({batch.keys.size(0), 4}, 1.0, DType::boolean);
+        const Tensor memory = module.in(stored(batch));
+        return module.out(
+            module.layer.forward(module.in(asking(batch)), memory, memory, masks).output);
+      });
+}
+
+const nn::TransformerLayerOptions kLayer{
+    .dim = kDim, .heads = 2, .feed_forward_dim = 16, .norm = nn::NormOrder::before};
+
+TEST(TransformerEncoderLayer, LearnsToRecall) {
+  using Module = Reader<nn::TransformerEncoderLayer>;
+  expect_recall([] { return Module(nn::TransformerEncoderLayer(kLayer)); },
+                [](const Module& module, const Recall& batch, bool looks) {
+                  nn::TorchMasks masks;
+                  if (!looks) masks.keep = spec::window(0, 0);
+                  const Tensor tokens = concat({stored(batch), asking(batch)}, 1);
+                  return module.out(module.layer(module.in(tokens), masks).slice(1, 4, 5));
+                });
+}
+
+TEST(TransformerDecoderLayer, LearnsToRecall) {
+  using Module = Reader<nn::TransformerDecoderLayer>;
+  expect_recall([] { return Module(nn::TransformerDecoderLayer(kLayer)); },
+                [](const Module& module, const Recall& batch, bool looks) {
+                  nn::TransformerDecoderLayer::Masks masks;
+                  if (!looks)
+                    masks.memory.keep =
+                        spec::lengths(Tensor::zeros({batch.keys.size(0)}, DType::i64));
+                  return module.out(module.layer.forward(module.in(asking(batch)),
+                                                         module.in(stored(batch)), masks));
+                });
+}
+
+}  // namespace
+}  // namespace attn::test

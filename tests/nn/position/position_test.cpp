@@ -1,0 +1,74 @@
+// What conformance cases cannot show of positions.
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "attn/core/dtype.hpp"
+#include "attn/core/error.hpp"
+#include "attn/nn/position/alibi.hpp"
+#include "attn/nn/position/learned_position.hpp"
+#include "attn/nn/position/relative_skew.hpp"
+#include "attn/nn/position/rotary.hpp"
+#include "attn/nn/position/sinusoidal_encoding.hpp"
+#include "attn/tensor/attend.hpp"
+#include "attn/tensor/random.hpp"
+#include "attn/tensor/tensor.hpp"
+
+namespace attn::nn {
+namespace {
+
+void expect_near(const Tensor& got, const Tensor& want) {
+  const auto a = got.to_vector<double>();
+  const auto b = want.to_vector<double>();
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-9) << i;
+}
+
+TEST(SinusoidalTable, AnOffsetIsALaterPieceOfTheSameTable) {
+  for (const std::int64_t dim : {1, 6, 7})
+    expect_near(sinusoidal_table(3, dim, {.offset = 4}, DType::f64),
+                sinusoidal_table(7, dim, {}, DType::f64).slice(0, 4, 7));
+}
+
+TEST(Rotate, ProductsSeeTheDistanceAlone) {
+  Random random(1);
+  const Tensor q = normal({1, 2, 4, 6}, 0.0, 1.0, random, DType::f64);
+  const Tensor k = normal({1, 2, 4, 6}, 0.0, 1.0, random, DType::f64);
+  const auto weights = [&](std::int64_t offset) {
+    const Rotated turned = rotate(q, k, offset);
+    return attend(turned.queries, turned.keys, {}, spec::scaled_dot(), {}, spec::softmax(),
+                  Want::weights)
+        .weights;
+  };
+  expect_near(weights(0), weights(100));
+}
+
+TEST(AlibiAttention, OneQueryAtATimeEqualsAllAtOnce) {
+  Random random(2);
+  const Tensor q = normal({1, 3, 5, 4}, 0.0, 1.0, random, DType::f64);
+  const Tensor k = normal({1, 3, 5, 4}, 0.0, 1.0, random, DType::f64);
+  const Tensor whole = alibi_attention(q, k, k, spec::causal()).output;
+  for (std::int64_t i = 0; i < 5; ++i) {
+    const Tensor seen = k.slice(2, 0, i + 1);
+    expect_near(alibi_attention(q.slice(2, i, i + 1), seen, seen, spec::causal()).output,
+                whole.slice(2, i, i + 1));
+  }
+}
+
+TEST(LearnedPosition, RefusesToRunPastItsTable) {
+  const LearnedPosition position({.max_positions = 4, .dim = 2});
+  EXPECT_NO_THROW(position(Tensor::zeros({1, 3, 2}), 1));
+  EXPECT_THROW(position(Tensor::zeros({1, 3, 2}), 2), InvalidArgument);
+  EXPECT_THROW(position(Tensor::zeros({1, 3, 5})), InvalidArgument);
+}
+
+TEST(RelativeSkew, RefusesAnotherLength) {
+  const RelativeSkew attention({.length = 4, .dim = 2});
+  const Tensor x = Tensor::zeros({1, 1, 3, 2});
+  EXPECT_THROW(attention.forward(x, x, x), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace attn::nn

@@ -1,0 +1,108 @@
+#include "attn/nn/registry.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "attn/core/dtype.hpp"
+#include "attn/core/error.hpp"
+#include "attn/nn/gradient_check.hpp"
+#include "attn/nn/linear.hpp"
+#include "attn/tensor/ops/pointwise.hpp"
+#include "attn/tensor/random.hpp"
+#include "attn/tensor/tensor.hpp"
+
+namespace attn::nn {
+namespace {
+
+TEST(Registry, HoldsEveryMechanismOfTheLiterature) {
+  EXPECT_EQ(mechanisms().size(), 62u);
+}
+
+TEST(Registry, TellsEverythingThatALearnerAsks) {
+  for (const Mechanism* one : mechanisms()) {
+    SCOPED_TRACE(one->name);
+    for (const std::string* text : {&one->family, &one->title, &one->formula, &one->paper,
+                                    &one->made_of, &one->snippet, &one->header})
+      EXPECT_FALSE(text->empty());
+    EXPECT_TRUE(std::filesystem::exists(std::filesystem::path(ATTN_TEST_DATA) /
+                                        "../../include" / one->header))
+        << one->header;
+    EXPECT_TRUE(one->run);
+  }
+}
+
+/// Mechanisms that have nothing to differentiate: a greedy search and a whole training run.
+bool has_gradients(const Mechanism& one) {
+  return one.name != "bahdanau_greedy" && one.name != "nadaraya_watson_training";
+}
+
+TEST(Registry, EveryGradientIsAFiniteDifference) {
+  for (const Mechanism* one : mechanisms()) {
+    if (!has_gradients(*one)) continue;
+    for (const std::uint64_t seed : {1u, 2u}) {
+      SCOPED_TRACE(one->name + ", seed " + std::to_string(seed));
+      ASSERT_TRUE(one->example);
+      const auto checks = check_gradients(*one, {.seed = seed});
+      EXPECT_FALSE(checks.empty());
+      for (const GradientCheck& check : checks)
+        EXPECT_TRUE(check.passed) << check.name << " is off by " << check.worst;
+    }
+  }
+}
+
+TEST(Registry, AUsersMechanismJoinsTheOthersOnce) {
+  Mechanism own;
+  own.name = "test_square";
+  own.run = [](const Given& given) -> Made { return {{{"y", square(given.need("x"))}}, {}}; };
+  own.example = [](Random& random) {
+    Given given;
+    given.inputs["x"] = normal({3}, 0.0, 1.0, random, DType::f64);
+    return given;
+  };
+  if (find_mechanism(own.name) == nullptr) register_mechanism(own);
+  EXPECT_TRUE(check_gradients(*find_mechanism("test_square")).front().passed);
+  EXPECT_THROW(register_mechanism(own), InvalidArgument);
+}
+
+TEST(Registry, AWrongGradientIsFound) {
+  Mechanism wrong;
+  wrong.name = "wrong";
+  wrong.run = [](const Given& given) -> Made {
+    const Tensor x = given.need("x");
+    return {{{"y", x * x.detach()}}, {}};
+  };
+  wrong.example = [](Random& random) {
+    Given given;
+    given.inputs["x"] = normal({3}, 0.0, 1.0, random, DType::f64);
+    return given;
+  };
+  EXPECT_FALSE(check_gradients(wrong).front().passed);
+}
+
+TEST(GiveParameters, ListsEverythingThatDoesNotFit) {
+  Given given;
+  given.parameters["weight"] = Tensor::zeros({2, 2}, DType::f64);
+  given.parameters["other"] = Tensor::zeros({1}, DType::f64);
+  try {
+    give_parameters(Linear({.in = 3, .out = 2}), given);
+    FAIL() << "nothing was thrown";
+  } catch (const InvalidArgument& error) {
+    const std::string text = error.what();
+    for (const char* part : {"weight is", "missing bias", "unknown other"})
+      EXPECT_NE(text.find(part), std::string::npos) << text;
+  }
+}
+
+TEST(Options, SayWhatTypeIsAccepted) {
+  const Options options{{"heads", 2.5}, {"causal", true}};
+  EXPECT_THROW((void)options.whole("heads", 1), InvalidArgument);
+  EXPECT_THROW((void)options.number("causal", 1.0), InvalidArgument);
+  EXPECT_EQ(options.word("score", "dot"), "dot");
+}
+
+}  // namespace
+}  // namespace attn::nn

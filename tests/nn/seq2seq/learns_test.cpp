@@ -1,0 +1,169 @@
+#include "nn/support/learns.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "attn/nn/seq2seq/bahdanau_decoder.hpp"
+#include "attn/nn/seq2seq/bahdanau_greedy.hpp"
+#include "attn/nn/seq2seq/bahdanau_rnnsearch.hpp"
+#include "attn/nn/seq2seq/luong_decoder.hpp"
+#include "attn/nn/seq2seq/seq2seq_rnn.hpp"
+#include "attn/tensor/ops/join.hpp"
+#include "attn/tensor/ops/loss.hpp"
+#include "attn/tensor/ops/reduce.hpp"
+
+namespace attn {
+namespace {
+
+constexpr std::int64_t kBatch = 16;
+constexpr std::int64_t kWords = 4;
+constexpr std::int64_t kVocabulary = 6;
+constexpr std::int64_t kHidden = 16;
+constexpr std::int64_t kDim = kVocabulary + kWords;
+
+/// Copying: word t of the target is word t of the source.
+struct Copy {
+  Tensor words;   ///< i64 [batch, words]
+  Tensor tokens;  ///< the same, one later: what the decoder is fed
+  Tensor states;  ///< [batch, words, dim]: one-hot word, then one-hot place
+};
+
+/// The words one later, behind a 0.
+Tensor shifted(const Tensor& words) {
+  const Tensor start = Tensor::zeros({words.size(0), 1}, DType::i64);
+  return concat({start, words.slice(1, 0, words.size(1) - 1)}, 1);
+}
+
+Copy make_copy() {
+  Copy task;
+  task.words = random_integers({kBatch, kWords}, 1, kVocabulary, nn::random());
+  task.tokens = shifted(task.words);
+  const auto words = task.words.to_vector<std::int64_t>();
+  std::vector<float> states(words.size() * kDim, 0.0f);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    states[i * kDim + static_cast<std::size_t>(words[i])] = 1.0f;
+    states[i * kDim + kVocabulary + i % kWords] = 1.0f;
+  }
+  task.states = Tensor::from(states, {kBatch, kWords, kDim});
+  return task;
+}
+
+/// Without attention there is one thing to look at, the mean.
+Tensor seen(const Tensor& states, bool attends) {
+  return attends ? states : mean(states, 1, Axis::keep);
+}
+
+nn::BahdanauDecoder bahdanau() {
+  return nn::BahdanauDecoder(
+      {.vocabulary = kVocabulary, .embedding = 4, .hidden = kHidden, .source_dim = kDim});
+}
+
+double train_bahdanau(const nn::BahdanauDecoder& decoder, bool attends) {
+  const Tensor state = Tensor::zeros({1, kBatch, kHidden});
+  return test::train(decoder, 250, 0.02, [&] {
+    const Copy task = make_copy();
+    return cross_entropy(decoder.forward(seen(task.states, attends), state, task.tokens).logits,
+                         task.words);
+  });
+}
+
+TEST(BahdanauDecoder, LearnsToCopy) {
+  test::expect_learns(
+      0.3, [] { return train_bahdanau(bahdanau(), true); },
+      [] { return train_bahdanau(bahdanau(), false); });
+}
+
+TEST(BahdanauGreedy, SaysWhatTheDecoderLearnt) {
+  nn::seed(7);
+  const nn::BahdanauDecoder decoder = bahdanau();
+  train_bahdanau(decoder, true);
+  const Copy task = make_copy();
+  const nn::GreedyDecoded said =
+      nn::bahdanau_greedy(decoder, task.states, Tensor::zeros({1, kBatch, kHidden}), {},
+                          {.bos = 0, .eos = kVocabulary, .pad = 0, .max_len = kWords});
+  const auto got = said.tokens.to_vector<std::int64_t>();
+  const auto want = task.words.to_vector<std::int64_t>();
+  std::size_t right = 0;
+  for (std::size_t i = 0; i < got.size(); ++i) right += got[i] == want[i] ? 1 : 0;
+  EXPECT_GT(right, got.size() * 8 / 10);
+}
+
+double train_luong(bool attends, InputFeeding feeding) {
+  const nn::LuongDecoder decoder({.vocabulary = kVocabulary,
+                                  .embedding = 4,
+                                  .hidden = kDim,
+                                  .attentional = kHidden,
+                                  .score = nn::LuongScore::general,
+                                  .feeding = feeding});
+  const Tensor zero = Tensor::zeros({1, kBatch, kDim});
+  return test::train(decoder, 200, 0.03, [&] {
+    const Copy task = make_copy();
+    return cross_entropy(
+        decoder.forward(seen(task.states, attends), zero, zero, task.tokens).logits,
+        task.words);
+  });
+}
+
+TEST(LuongDecoder, LearnsToCopy) {
+  for (const InputFeeding feeding : {InputFeeding::on, InputFeeding::off})
+    test::expect_learns(
+        0.3, [=] { return train_luong(true, feeding); },
+        [=] { return train_luong(false, feeding); });
+}
+
+/// The encoder may write down places itself, so the sequence must be longer than its mean and
+/// the decoder's first state can hold.
+double train_rnnsearch(bool attends) {
+  constexpr std::int64_t kLong = 8;
+  const nn::RnnSearch model({.source_vocabulary = kLong,
+                             .target_vocabulary = kLong,
+                             .source_embedding = 6,
+                             .target_embedding = 4,
+                             .encoder_hidden = 8,
+                             .decoder_hidden = kHidden,
+                             .attention_dim = kHidden,
+                             .maxout = 8});
+  return test::train(model, 300, 0.02, [&] {
+    const Tensor words = random_integers({kBatch, kLong}, 1, kLong, nn::random());
+    const Tensor tokens = shifted(words);
+    if (attends) return cross_entropy(model.forward(words, tokens).logits, words);
+    auto [source, state] = model.begin(words);
+    source = {seen(source.keys, false), seen(source.values, false), {}};
+    std::vector<Tensor> logits;
+    for (std::int64_t t = 0; t < kLong; ++t) {
+      const nn::DecoderStep step = model.step(tokens.select(1, t), source, state);
+      logits.push_back(step.logits);
+      state = step.state;
+    }
+    return cross_entropy(stack(logits, 1), words);
+  });
+}
+
+TEST(RnnSearch, LearnsToCopy) {
+  test::expect_learns(
+      0.4, [] { return train_rnnsearch(true); }, [] { return train_rnnsearch(false); });
+}
+
+/// The last word of the source is all that is asked for; a source of length 0 hides it.
+double train_plain(std::int64_t length) {
+  const nn::Seq2SeqRnn model(
+      {.encoder = {.vocabulary = kVocabulary, .embedding = 6, .hidden = kHidden},
+       .decoder = {.vocabulary = kVocabulary, .embedding = 4, .hidden = kHidden}});
+  const Tensor lengths = Tensor::full({kBatch}, static_cast<double>(length), DType::i64);
+  const Tensor start = Tensor::zeros({kBatch, 1}, DType::i64);
+  return test::train(model, 120, 0.03, [&] {
+    const Tensor words = make_copy().words;
+    return cross_entropy(model.forward(words, start, lengths).logits,
+                         words.slice(1, kWords - 1, kWords));
+  });
+}
+
+TEST(Seq2SeqRnn, LearnsToRepeatTheLastWord) {
+  test::expect_learns(0.3, [] { return train_plain(kWords); }, [] { return train_plain(0); });
+}
+
+}  // namespace
+}  // namespace attn

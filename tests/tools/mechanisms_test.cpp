@@ -1,0 +1,67 @@
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tools/attn/command.hpp"
+
+namespace attn::tools {
+namespace {
+
+struct Said {
+  int status = 0;
+  std::string out;
+  std::string err;
+};
+
+std::string content(std::FILE* file) {
+  std::string text;
+  std::rewind(file);
+  for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file)) text += static_cast<char>(c);
+  std::fclose(file);
+  return text;
+}
+
+Said say(const std::vector<std::string>& arguments) {
+  const Streams streams{std::tmpfile(), std::tmpfile()};
+  Said said;
+  said.status = run(arguments, streams);
+  said.out = content(streams.out);
+  said.err = content(streams.err);
+  return said;
+}
+
+TEST(Mechanisms, AreListedByFamilyAndAsJson) {
+  const Said list = say({"mechanisms"});
+  EXPECT_EQ(list.status, success);
+  EXPECT_NE(list.out.find("score_additive"), std::string::npos);
+  EXPECT_NE(list.out.find("62 mechanisms"), std::string::npos);
+  const auto all = nlohmann::json::parse(say({"mechanisms", "--json"}).out);
+  EXPECT_EQ(all.size(), 62u);
+  for (const auto& one : all) EXPECT_FALSE(one.at("paper").get<std::string>().empty());
+}
+
+TEST(Mechanisms, OneIsTaught) {
+  const Said one = say({"mechanisms", "local_predictive"});
+  for (const char* part : {"Formula", "Paper", "Made of", "In C++", "include/attn/nn/local/"})
+    EXPECT_NE(one.out.find(part), std::string::npos) << part;
+}
+
+TEST(Mechanisms, AWrongNameSuggestsTheNearest) {
+  const Said said = say({"mechanisms", "score_additiv"});
+  EXPECT_EQ(said.status, failure);
+  EXPECT_NE(said.err.find("score_additive"), std::string::npos) << said.err;
+}
+
+TEST(Gradcheck, SaysForEachInputWhetherItIsRight) {
+  const Said said = say({"gradcheck", "score_additive"});
+  EXPECT_EQ(said.status, success);
+  EXPECT_NE(said.out.find("param.w_v.weight"), std::string::npos);
+  EXPECT_NE(said.out.find("1 passed, 0 failed"), std::string::npos);
+  EXPECT_EQ(say({"gradcheck"}).status, usage);
+}
+
+}  // namespace
+}  // namespace attn::tools

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "attn/core/error.hpp"
+#include "attn/files/array.hpp"
+#include "attn/files/atomic_write.hpp"
+#include "attn/files/npy.hpp"
+#include "tools/attn/command.hpp"
+#include "tools/attn/csv.hpp"
+#include "tools/attn/package_data.hpp"
+#include "tools/attn/regression.hpp"
+
+namespace attn::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct RegressOptions {
+  std::string data = "co2";
+  std::string x;
+  std::string y;
+  std::string out;
+  RegressionOptions regression;
+  bool json = false;
+};
+
+struct Series {
+  std::string name;
+  std::string x_name;
+  std::string y_name;
+  Points points;
+  std::size_t dropped = 0;  ///< rows without a number
+};
+
+/// Whether most rows of a column are numbers or dates.
+bool is_numeric(const std::vector<std::string>& column) {
+  double number = 0.0;
+  const auto good = std::count_if(column.begin(), column.end(), [&](const std::string& text) {
+    return number_of(text, number);
+  });
+  return !column.empty() && 2 * static_cast<std::size_t>(good) > column.size();
+}
+
+/// The column asked for, or the first numeric one that is not `taken`.
+std::size_t choose(const Csv& csv, const std::string& asked, std::size_t taken) {
+  if (!asked.empty()) return csv.find(asked);
+  for (std::size_t i = 0; i < csv.names.size(); ++i)
+    if (i != taken && is_numeric(csv.columns[i])) return i;
+  fail("there are not two columns of numbers; name them with --x and --y");
+}
+
+Series series_of(const Csv& csv, const std::string& name, const std::string& x,
+                 const std::string& y) {
+  const std::size_t none = csv.names.size();
+  // A named y is not to be taken for x.
+  const std::size_t x_column = choose(csv, x, y.empty() ? none : csv.find(y));
+  const std::size_t y_column = choose(csv, y, x_column);
+  Series series{name, csv.names[x_column], csv.names[y_column], {}, 0};
+  for (std::size_t row = 0; row < csv.rows(); ++row) {
+    double at = 0.0;
+    double value = 0.0;
+    if (number_of(csv.columns[x_column][row], at) &&
+        number_of(csv.columns[y_column][row], value)) {
+      series.points.x.push_back(at);
+      series.points.y.push_back(value);
+    } else {
+      ++series.dropped;
+    }
+  }
+  return series;
+}
+
+Series load(const RegressOptions& options, const Streams& streams) {
+  const std::string package = "vega-datasets@2.8.1";
+  if (options.data == "co2")
+    return series_of(read_csv(fetched({package, "data/co2-concentration.csv"}, streams)),
+                     "Mauna Loa CO2", options.x.empty() ? "Date" : options.x,
+                     options.y.empty() ? "CO2" : options.y);
+  if (options.data == "weather")
+    return series_of(read_csv(fetched({package, "data/seattle-weather.csv"}, streams)),
+                     "Seattle weather", options.x.empty() ? "date" : options.x,
+                     options.y.empty() ? "temp_max" : options.y);
+  return series_of(read_csv(options.data), fs::path(options.data).filename().string(),
+                   options.x, options.y);
+}
+
+void write_text(const fs::path& path, const std::string& text) {
+  files::AtomicFile file(path);
+  file.write(std::as_bytes(std::span(text)));
+  file.commit();
+}
+
+/// predictions.csv, losses.csv, weights.npy.
+void write_results(const fs::path& folder, const Regression& result) {
+  fs::create_directories(folder);
+  std::string text = "x,y";
+  for (const Prediction& method : result.methods) text += "," + method.name;
+  text += "\n";
+  for (std::size_t i = 0; i < result.held_out.x.size(); ++i) {
+    text += fmt::format("{:.10g},{:.10g}", result.held_out.x[i], result.held_out.y[i]);
+    for (const Prediction& method : result.methods)
+      text += fmt::format(",{:.10g}", method.values[i]);
+    text += "\n";
+  }
+  write_text(folder / "predictions.csv", text);
+  text = "epoch,loss,width\n";  // epoch 0: the fixed width
+  for (std::size_t i = 0; i < result.epochs.size(); ++i)
+    text +=
+        fmt::format("{},{:.10g},{:.10g}\n", i, result.epochs[i].loss, result.epochs[i].width);
+  write_text(folder / "losses.csv", text);
+  files::write_npy(folder / "weights.npy",
+                   files::array_view("weights",
+                                     {static_cast<std::int64_t>(result.held_out.x.size()),
+                                      static_cast<std::int64_t>(result.train.x.size())},
+                                     std::span(result.weights)));
+}
+
+void print_result(const Series& series, const Regression& result, const Streams& streams) {
+  fmt::print(
+      streams.out, "{}: {} by {}, {} points to learn from, {} held out{}\n\n", series.name,
+      series.y_name, series.x_name, result.train.x.size(), result.held_out.x.size(),
+      series.dropped > 0 ? fmt::format(" ({} rows without numbers left out)", series.dropped)
+                         : "");
+  fmt::print(streams.out, "  {:<34} {:>12} {:>12}\n", "held-out error of", "RMSE", "MAE");
+  for (const Prediction& method : result.methods)
+    fmt::print(streams.out, "  {:<34} {:>12.5g} {:>12.5g}\n", method.title, method.rmse,
+               method.mae);
+  fmt::print(
+      streams.out,
+      "\nThe kernel's width began at {:.4g} and was learnt to be {:.4g} (in units of {}) "
+      "over {} epochs;\nthe leave-one-out loss fell from {:.5g} to {:.5g}.\n",
+      result.first_width, result.last_width, series.x_name, result.epochs.size() - 1,
+      result.epochs.front().loss, result.epochs.back().loss);
+}
+
+int regress(const RegressOptions& options, const Streams& streams) {
+  const Series series = load(options, streams);
+  const Regression result = run_regression(series.points, options.regression);
+  if (options.json) {
+    fmt::print(streams.out, "{}\n", json_of(result).dump(2));
+  } else {
+    print_result(series, result, streams);
+  }
+  if (!options.out.empty()) {
+    write_results(options.out, result);
+    fmt::print(options.json ? streams.err : streams.out,
+               "Written to {}: predictions.csv, losses.csv, weights.npy (held-out points by "
+               "points).\n",
+               options.out);
+  }
+  return success;
+}
+
+}  // namespace
+
+void add_regress(CLI::App& app, Action& action) {
+  auto options = std::make_shared<RegressOptions>();
+  CLI::App* command = app.add_subcommand(
+      "regress", "Kernel regression (Nadaraya-Watson): attention on a series of numbers");
+  command->footer(
+      "\nA prediction is an average of the known points, weighted by how near they are: "
+      "queries\n"
+      "are the places asked for, keys the known places, values what was measured there. The\n"
+      "width of the kernel is fixed by a rule of thumb, or learnt by leaving each point out "
+      "in\n"
+      "turn. Some points are held out and every method is scored on them.\n\n"
+      "Data: co2 (Mauna Loa, monthly) and weather (Seattle, daily) are fetched from the npm\n"
+      "package vega-datasets; anything else is a CSV file of yours. Dates count in years.\n\n"
+      "Examples:\n"
+      "    attn regress co2 --out results\n"
+      "    attn regress weather --y wind\n"
+      "    attn regress sales.csv --x week --y revenue --test 0.1");
+  command->add_option("data", options->data, "co2, weather, or a CSV file; default co2")
+      ->type_name("DATA");
+  command->add_option("--x", options->x, "Column of the places: name, or number from 1");
+  command->add_option("--y", options->y, "Column of the values");
+  command->add_option("--out", options->out, "Write predictions, losses and weights here")
+      ->type_name("DIR");
+  RegressionOptions& how = options->regression;
+  command->add_option("--test", how.test, "Share of points held out; default 0.2")
+      ->check(CLI::Range(0.01, 0.9));
+  command->add_option("--epochs", how.epochs, "Steps of learning; default 150")
+      ->check(CLI::Range(1, 100000));
+  command
+      ->add_option("--rate", how.rate, "Learning rate of the width's logarithm; default 0.05")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--width", how.width, "Width to begin with, in units of x")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--seed", how.seed, "Chooses the held-out points; default 1");
+  command->add_flag("--json", options->json, "As JSON");
+  command->callback([options, &action] {
+    action = [options](const Streams& streams) { return regress(*options, streams); };
+  });
+}
+
+}  // namespace attn::tools
