@@ -4,7 +4,11 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
-#include <omp.h>
+// OpenMP's own header comes with the compiler, and clang's tools do not find g++'s.
+extern "C" {
+int omp_get_max_threads();
+void omp_set_num_threads(int threads);
+}
 
 namespace attn::gemm {
 

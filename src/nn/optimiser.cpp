@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,8 @@
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "nn/cpu/optimiser_table.hpp"
+#include "tensor/cpu/pointwise.hpp"
+#include "tensor/cpu/pointwise_table.hpp"
 #include "tensor/op.hpp"
 
 namespace attn {
@@ -144,18 +147,36 @@ Adam adam_w(const Module& module, double decay, AdamOptions options) {
   return Adam(module, options);
 }
 
+namespace {
+
+/// The sum of squares in blocks, whose sums are added in order.
+double sum_of_squares(const Tensor& x) {
+  if (x.dtype() == DType::f64) return sum(square(x)).item();
+  const std::int64_t blocks = (x.numel() + op::kGrain - 1) / op::kGrain;
+  std::vector<float> parts(static_cast<std::size_t>(blocks));
+  const auto* numbers = x.data<float>();
+  op::in_blocks(x.numel(), op::kGrain, [&](std::int64_t begin, std::int64_t end) {
+    parts[static_cast<std::size_t>(begin / op::kGrain)] =
+        cpu::pointwise_table().sum_of_squares(end - begin, numbers + begin);
+  });
+  return std::accumulate(parts.begin(), parts.end(), 0.0);
+}
+
+}  // namespace
+
 double clip_gradients(const Module& module, double most) {
   const NoGrad off_the_tape;
+  std::vector<Tensor> grads;
+  for (const Tensor& parameter : module.parameters())
+    if (parameter.grad().defined()) grads.push_back(parameter.grad().contiguous());
   double total = 0.0;
-  std::vector<Tensor> parameters = module.parameters();
-  for (const Tensor& parameter : parameters)
-    if (parameter.grad().defined()) total += sum(square(parameter.grad())).item();
+  for (const Tensor& grad : grads) total += sum_of_squares(grad);
   const double norm = std::sqrt(total);
-  if (norm > most) {
-    for (Tensor& parameter : parameters)
-      if (parameter.grad().defined())
-        parameter.set_grad(parameter.grad() * (most / (norm + 1e-6)));
-  }
+  if (!(norm > most)) return norm;
+  const double factor = most / (norm + 1e-6);
+  // In place: a leaf's gradient belongs to it alone.
+  for (const Tensor& grad : grads)
+    cpu::unary_forward(cpu::UnaryOp::affine, factor, 0.0, grad, grad);
   return norm;
 }
 

@@ -10,9 +10,9 @@
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/core/philox.hpp"
-#include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "tensor/cpu/pointwise_table.hpp"
 #include "tensor/op.hpp"
 
 namespace attn {
@@ -120,26 +120,62 @@ Tensor permutation(std::int64_t count, Random& random) {
   return out;
 }
 
+namespace {
+
+/// What a dropout draws; enough to draw it again for the gradient.
+struct Draw {
+  std::uint64_t key;
+  std::uint32_t bound;  ///< words below it drop
+  double keep;          ///< what the others are multiplied by
+};
+
+void drop(const Draw& draw, std::int64_t count, const float* x, float* y) {
+  op::in_blocks(count, op::kGrain, [&](std::int64_t begin, std::int64_t end) {
+    cpu::pointwise_table().dropout(begin, end - begin, draw.key, draw.bound,
+                                   static_cast<float>(draw.keep), x + begin, y + begin);
+  });
+}
+
+void drop(const Draw& draw, std::int64_t count, const double* x, double* y) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t chunk = i / cpu::kDropoutChunk;
+    const std::int64_t within = i % cpu::kDropoutChunk;
+    const auto block =
+        static_cast<std::uint64_t>(chunk * cpu::kDropoutBlocks + within % cpu::kDropoutBlocks);
+    const auto words = philox<std::uint32_t>(
+        {static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32), 0u, 1u},
+        draw.key);
+    const std::uint32_t four[4] = {words.a, words.b, words.c, words.d};
+    y[i] = four[within / cpu::kDropoutBlocks] < draw.bound ? 0.0 : x[i] * draw.keep;
+  }
+}
+
+Tensor dropped(const Draw& draw, const Tensor& input) {
+  const Tensor x = input.contiguous();
+  const Tensor y = Tensor::empty(x.shape(), x.dtype(), x.device());
+  op::dispatch_real(x.dtype(), "attn::dropout", [&](auto zero) {
+    using T = decltype(zero);
+    drop(draw, x.numel(), x.data<T>(), y.mutable_data<T>());
+  });
+  return y;
+}
+
+}  // namespace
+
 Tensor dropout(const Tensor& x, double probability, Random& random) {
   op::require_real(x, "attn::dropout", "the input");
   if (!(probability >= 0.0 && probability < 1.0))
     fail("attn::dropout: probability ", probability, "; 0 <= probability < 1 is accepted");
   if (probability == 0.0) return x;
-  const std::uint64_t key = random.next();
-  const auto bound = static_cast<std::uint32_t>(probability * 0x1p32);
-  const float keep = static_cast<float>(1.0 / (1.0 - probability));
-  const Tensor factor = Tensor::empty(x.shape(), DType::f32);
-  auto* to = factor.mutable_data<float>();
-  const std::int64_t count = x.numel();
-  op::in_blocks((count + 3) / 4, op::kGrain / 4, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t block = begin; block < end; ++block) {
-      const auto words = words_at(key, block);
-      const std::uint32_t four[4] = {words.a, words.b, words.c, words.d};
-      for (std::int64_t i = 4 * block; i < std::min(count, 4 * block + 4); ++i)
-        to[i] = four[i & 3] < bound ? 0.0f : keep;
-    }
-  });
-  return mul(x, factor.to(x.dtype()));
+  if (op::is_half(x.dtype()))
+    return dropout(x.to(DType::f32), probability, random).to(x.dtype());
+  const Draw draw{random.next(), static_cast<std::uint32_t>(probability * 0x1p32),
+                  1.0 / (1.0 - probability)};
+  // The gradient drops the same numbers; nothing is kept for it.
+  return record("attn::dropout", {x}, dropped(draw, x.detach()),
+                [draw](const Gradients& grads, const Needs&) -> Gradients {
+                  return {dropped(draw, grads[0])};
+                });
 }
 
 }  // namespace attn

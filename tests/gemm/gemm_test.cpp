@@ -63,6 +63,26 @@ TEST(Gemm, EveryTurnAndBetaIsTheDefinition) {
   }
 }
 
+TEST(Gemm, ATurnedMatrixWithRowsFarApartIsTheSame) {
+  const std::int64_t m = 37, n = 9, k = 11, lead = 512;
+  const auto a = numbers("a", k * lead), b = numbers("b", k * n);
+  std::vector<float> c(static_cast<std::size_t>(m * n));
+  const Args<float> args{.m = m,
+                         .n = n,
+                         .k = k,
+                         .a = a.data(),
+                         .lda = lead,
+                         .turn_a = Turn::yes,
+                         .b = b.data(),
+                         .ldb = n,
+                         .c = c.data(),
+                         .ldc = n};
+  product(args);
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = 0; j < n; ++j)
+      EXPECT_NEAR(c[static_cast<std::size_t>(i * n + j)], entry(args, i, j, 0.0), 1e-5);
+}
+
 TEST(Gemm, ThreadsChangeNoBit) {
   const std::int64_t size = 600;
   const auto a = numbers("a", size * size), b = numbers("b", size * size);

@@ -23,7 +23,8 @@ set(prefix "${SCRATCH}/moved prefix")
 set(consumer_options -DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON
   -DCMAKE_DISABLE_FIND_PACKAGE_hwy=ON)
 set(kernel_options)
-foreach(project consumer kernel)
+set(trainer_options)
+foreach(project consumer kernel trainer)
   must("${CMAKE_COMMAND}" -G Ninja -S "${CMAKE_CURRENT_LIST_DIR}/${project}"
     -B "${SCRATCH}/${project}" "-DCMAKE_CXX_COMPILER=${COMPILER}" -DCMAKE_BUILD_TYPE=Release
     "-DCMAKE_PREFIX_PATH=${prefix}" ${${project}_options})
@@ -38,3 +39,10 @@ separate_arguments(flags UNIX_COMMAND "${output}")
 must("${COMPILER}" -std=c++20 "${CMAKE_CURRENT_LIST_DIR}/consumer/main.cpp"
   -o "${SCRATCH}/by-pkg-config" ${flags})
 must("${SCRATCH}/by-pkg-config")
+
+# What the layers from gemm on need besides is private: pkg-config --static tells it.
+must("${PKG_CONFIG}" --static --cflags --libs attn)
+separate_arguments(flags UNIX_COMMAND "${output}")
+must("${COMPILER}" -std=c++20 "${CMAKE_CURRENT_LIST_DIR}/trainer/main.cpp"
+  -o "${SCRATCH}/trainer-by-pkg-config" ${flags})
+must("${SCRATCH}/trainer-by-pkg-config")

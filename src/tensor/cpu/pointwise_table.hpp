@@ -29,6 +29,11 @@ inline constexpr std::size_t kUnaryOps = 12;
 enum class BinaryOp { add, sub, mul, div, maximum, minimum, gate };
 inline constexpr std::size_t kBinaryOps = 7;
 
+/// Which random word decides about number i, for every number of lanes: a chunk of 64 numbers
+/// has 16 blocks of Philox; number j of it takes word j / 16 of block j % 16.
+inline constexpr int kDropoutBlocks = 16;
+inline constexpr int kDropoutChunk = 4 * kDropoutBlocks;
+
 struct UnaryKernel {
   /// y = f(x) for `count` numbers in a row.
   void (*forward)(std::int64_t count, float a, float b, const float* x, float* y);
@@ -46,8 +51,13 @@ struct PointwiseTable {
   std::array<BinaryKernel, kBinaryOps> binary;
   /// The sum of a row, in an order that the number of lanes decides.
   float (*sum)(std::int64_t count, const float* x);
+  float (*sum_of_squares)(std::int64_t count, const float* x);
   /// to += from.
   void (*accumulate)(std::int64_t count, const float* from, float* to);
+  /// Numbers [first, first + count) of a tensor whose dropout has this key: y = keep * x, or 0
+  /// where the number's word is below `bound`. `first` is a multiple of kDropoutChunk.
+  void (*dropout)(std::int64_t first, std::int64_t count, std::uint64_t key,
+                  std::uint32_t bound, float keep, const float* x, float* y);
 };
 
 /// The table of the best instruction set of this machine.

@@ -128,6 +128,7 @@ BahdanauResult bahdanau_decode(const Tensor& y, const DecoderSource& source,
                                           .query = weights.query,
                                           .score = weights.score},
                             .rnn = weights.rnn};
+  op::require_real(source.values, kWhere, "values");
   op::require_real(weights.query, kWhere, "the query weight");
   op::require_real(weights.score, kWhere, "the score vector");
   op::check_decoder(op::CellKind::gru, given, source.values.size(-1), kWhere);

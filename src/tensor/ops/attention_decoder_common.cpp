@@ -57,7 +57,8 @@ LayerShape DecoderInputs::layer(CellKind kind) const {
 
 std::vector<Tensor> DecoderInputs::flat() const {
   std::vector<Tensor> all{
-      y, state, cell, attention.keys, attention.values, attention.query, attention.score, join};
+      y,   state, cell, fed, attention.keys, attention.values, attention.query, attention.score,
+      join};
   for (const RecurrentWeights& w : rnn)
     all.insert(all.end(), {w.weight_ih, w.weight_hh, w.bias_ih, w.bias_hh});
   return all;
@@ -103,6 +104,7 @@ DecoderInputs prepare(const DecoderInputs& inputs) {
       .y = one(inputs.y),
       .state = one(inputs.state),
       .cell = one(inputs.cell),
+      .fed = one(inputs.fed),
       .attention = {.keys = one(a.keys),
                     .values = one(a.values),
                     .lengths = a.lengths.defined() ? a.lengths.contiguous() : Tensor(),
@@ -123,6 +125,7 @@ DecoderInputs SavedDecoder::get() const {
   DecoderInputs inputs{.y = flat_[DecoderInput::y].get(),
                        .state = flat_[DecoderInput::state].get(),
                        .cell = flat_[DecoderInput::cell].get(),
+                       .fed = flat_[DecoderInput::fed].get(),
                        .attention = {.keys = flat_[DecoderInput::keys].get(),
                                      .values = flat_[DecoderInput::values].get(),
                                      .lengths = lengths_.get(),

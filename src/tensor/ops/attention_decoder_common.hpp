@@ -25,6 +25,7 @@ struct DecoderInputs {
   Tensor y;          ///< [steps, batch, embedding]: time-major, unlike what users pass
   Tensor state;      ///< [layers, batch, hidden]
   Tensor cell = {};  ///< LSTM
+  Tensor fed = {};   ///< [batch, attentional], what the step before put out, or none
   AttentionInputs attention;
   std::vector<RecurrentWeights> rnn;
   Tensor join = {};
@@ -40,7 +41,7 @@ struct DecoderInputs {
 
 /// Places in the list of inputs, and of their gradients.
 struct DecoderInput {
-  enum Place : std::size_t { y, state, cell, keys, values, query, score, join, rnn };
+  enum Place : std::size_t { y, state, cell, fed, keys, values, query, score, join, rnn };
 };
 
 /// [batch, steps, embedding] as a view in the order of time; throws if it is something else.

@@ -31,17 +31,30 @@ constexpr InputOrder kOrder = InputOrder::embedding_first;
 struct Memory {
   op::StackMemory layers;
   op::AttentionMemory attention;
-  Tensor attentional;  ///< [steps, batch, attentional]
+  Tensor attentional;  ///< [1 + steps, batch, attentional]: what each step is fed, and the last
+  std::int64_t first_feeding;  ///< the first step that is fed anything but zeros
   InputFeeding feeding;
 
   Memory(const DecoderInputs& inputs, InputFeeding input_feeding)
       : layers(inputs.layer(op::CellKind::lstm), inputs.rnn.size(), inputs.state, inputs.cell),
         attention(inputs.attention, inputs.steps()),
-        attentional(Tensor::empty({inputs.steps(), inputs.batch(), inputs.join.size(0)},
+        attentional(Tensor::empty({inputs.steps() + 1, inputs.batch(), inputs.join.size(0)},
                                   inputs.y.dtype())),
-        feeding(input_feeding) {}
+        first_feeding(inputs.fed.defined() ? 0 : 1),
+        feeding(input_feeding) {
+    const NoGrad off_the_tape;
+    Tensor first = attentional.select(0, 0);
+    if (inputs.fed.defined()) {
+      first.copy_from(inputs.fed.detach());
+    } else {
+      first.fill(0.0);
+    }
+  }
 
-  bool feeds(std::int64_t time) const { return feeding == InputFeeding::on && time > 0; }
+  bool feeds(std::int64_t time) const {
+    return feeding == InputFeeding::on && time >= first_feeding;
+  }
+  Tensor outs() const { return attentional.slice(0, 1, attentional.size(0)); }
   /// The top states after each step, [steps * batch, hidden].
   template <class T>
   Matrix<const T> top_states() const {
@@ -86,10 +99,11 @@ void run_forward(const DecoderInputs& inputs, const Memory& memory) {
   T* attentional = memory.attentional.mutable_data<T>();
   op::in_row_blocks(shape.batch, [&](std::int64_t first, std::int64_t rows) {
     for (std::int64_t t = 0; t < steps; ++t) {
-      T* out = attentional + (t * shape.batch + first) * width;
+      const T* fed = attentional + (t * shape.batch + first) * width;
+      T* out = attentional + ((t + 1) * shape.batch + first) * width;
       if (memory.feeds(t))
-        feed.run(rows, out - shape.batch * width, width, layers.bottom().gates(t, first),
-                 shape.kept_columns(), Onto::add);
+        feed.run(rows, fed, width, layers.bottom().gates(t, first), shape.kept_columns(),
+                 Onto::add);
       layers.step(t, first, rows, nullptr, 0);
       const T* state = layers.top().state_after(t, first);
       attention.step(t, first, rows, state);
@@ -116,7 +130,7 @@ struct StepsBackward {
   op::StepWeight<T> to_state;
   op::StepWeight<T> to_fed;
   Matrix<const T> asked;   ///< the states that asked: those after each step
-  const T* attentional;    ///< [steps, batch, width]
+  const T* attentional;    ///< [1 + steps, batch, width]
   const T* d_attentional;  ///< [batch, steps, width], or null
   T* d_sums;               ///< [steps, batch, width], of what tanh was taken of
   T* d_fed;                ///< [batch, width], from the step after
@@ -136,7 +150,7 @@ void StepsBackward<T>::step(std::int64_t t, std::int64_t first, std::int64_t row
   cpu::cell_table<T>().tanh_backward(
       {.rows = rows,
        .columns = width,
-       .out = attentional + row * width,
+       .out = attentional + (row + shape.batch) * width,
        .d_out = d_attentional == nullptr ? nullptr : d_attentional + arrived,
        .d_out_stride = shape.steps * width,
        .d_more = fed ? d_fed + first * width : nullptr,
@@ -170,13 +184,11 @@ void join_gradients(const DecoderInputs& inputs, const StepsBackward<T>& steps,
     products.add({.a = d_sums, .turn_a = Turn::yes, .b = steps.asked, .c = to.state});
   }
   if (!needs[op::DecoderInput::rnn] || memory.feeding == InputFeeding::off) return;
-  // Step t read what step t - 1 had put out; the first read zeros.
-  const std::int64_t read = shape.steps > 1 ? rows - shape.batch : 0;
   const auto to = op::input_parts(op::mutable_matrix_of<T>(result[op::DecoderInput::rnn]),
                                   inputs.embedding(), kOrder);
-  products.add({.a = steps.layers.bottom().d_inputs().rows_from(rows - read, read),
+  products.add({.a = steps.layers.bottom().d_inputs(),
                 .turn_a = Turn::yes,
-                .b = {steps.attentional, read, steps.width, steps.width},
+                .b = {steps.attentional, rows, steps.width, steps.width},
                 .c = to.other});
 }
 
@@ -188,8 +200,8 @@ Gradients run_backward(const DecoderInputs& inputs, const Memory& memory,
       op::input_parts(op::matrix_of<T>(inputs.rnn[0].weight_ih), inputs.embedding(), kOrder);
   const auto join = join_parts(op::matrix_of<T>(inputs.join), shape.hidden);
   const std::int64_t width = memory.attentional.size(2);
-  const Tensor d_sums = Tensor::empty(memory.attentional.shape(), kDType<T>);
-  const Tensor d_fed = Tensor::empty({shape.batch, width}, kDType<T>);
+  const Tensor d_sums = Tensor::empty({shape.steps, shape.batch, width}, kDType<T>);
+  const Tensor d_fed = Tensor::zeros({shape.batch, width}, kDType<T>);
   const Tensor d_out =
       grads[Output::attentional].defined() ? grads[Output::attentional].contiguous() : Tensor();
   const StepsBackward<T> steps{
@@ -215,14 +227,16 @@ Gradients run_backward(const DecoderInputs& inputs, const Memory& memory,
                            result, products);
   join_gradients(inputs, steps, needs, result, products);
   products.run();
+  result[op::DecoderInput::fed] = d_fed;
   return result;
 }
 
 DecoderInputs checked(const Tensor& y, const DecoderSource& source, const Tensor& state,
-                      const Tensor& cell, const LuongWeights& weights) {
+                      const Tensor& cell, const LuongWeights& weights, const Tensor& fed) {
   const DecoderInputs given{.y = op::in_time(y, kWhere),
                             .state = state,
                             .cell = cell,
+                            .fed = fed,
                             .attention = {.keys = source.keys,
                                           .values = source.values,
                                           .lengths = source.lengths,
@@ -230,6 +244,7 @@ DecoderInputs checked(const Tensor& y, const DecoderSource& source, const Tensor
                                           .score = weights.score},
                             .rnn = weights.rnn,
                             .join = weights.join};
+  op::require_real(source.values, kWhere, "values");
   op::require_same_kind(y, weights.join, kWhere);
   if (weights.join.rank() != 2)
     fail(kWhere, ": join is ", weights.join.text(),
@@ -239,20 +254,25 @@ DecoderInputs checked(const Tensor& y, const DecoderSource& source, const Tensor
                     kWhere);
   op::require_shape(weights.join, {width, source.values.size(2) + given.hidden()}, kWhere,
                     "join");
+  if (!fed.defined()) return given;
+  if (weights.feeding == InputFeeding::off)
+    fail(kWhere, ": fed is ", fed.text(), "; none is accepted without input feeding");
+  op::require_shape(fed, {given.batch(), width}, kWhere, "fed");
+  op::require_same_kind(y, fed, kWhere);
   return given;
 }
 
 }  // namespace
 
 LuongResult luong_decode(const Tensor& y, const DecoderSource& source, const Tensor& state,
-                         const Tensor& cell, const LuongWeights& weights) {
-  const DecoderInputs inputs = op::prepare(checked(y, source, state, cell, weights));
+                         const Tensor& cell, const LuongWeights& weights, const Tensor& fed) {
+  const DecoderInputs inputs = op::prepare(checked(y, source, state, cell, weights, fed));
   const Memory memory(inputs, weights.feeding);
   const DType dtype = inputs.y.dtype();
   op::dispatch_real(dtype, kWhere,
                     [&](auto type) { run_forward<decltype(type)>(inputs, memory); });
   // Handles of their own: the tape hangs on them, and what is saved must not hang on the tape.
-  std::array<Tensor, 4> results{memory.attentional.transpose(0, 1).clone(),
+  std::array<Tensor, 4> results{memory.outs().transpose(0, 1).clone(),
                                 memory.attention.weights.detach(), memory.layers.last_states(),
                                 memory.layers.last_cells()};
   record("luong_decode", inputs.flat(), results,

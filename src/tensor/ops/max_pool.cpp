@@ -59,14 +59,13 @@ class Blocks {
   template <class T>
   std::int64_t largest(const T* x, std::int64_t first) const {
     std::int64_t best = first;
-    T most = x[first];
     for (std::size_t corner = 1; corner < corners_; ++corner) {
       const std::int64_t other = first + corner_[corner];
-      // Selected, not jumped to: which is the largest is anybody's guess.
-      const bool larger =
-          static_cast<int>(!(x[other] <= most)) & static_cast<int>(most == most);
-      best = larger ? other : best;
-      most = larger ? x[other] : most;
+      // Computed, not jumped to: which one is larger is anybody's guess, and a wrong guess of
+      // the processor costs more than the whole block.
+      const auto larger = static_cast<std::int64_t>(!(x[other] <= x[best])) &
+                          static_cast<std::int64_t>(x[best] == x[best]);
+      best += (other - best) * larger;
     }
     return best;
   }

@@ -11,6 +11,8 @@
 #include "attn/tensor/tensor.hpp"
 #include "tensor/cpu/pointwise_table.hpp"
 #include "tensor/op.hpp"
+#include "tensor/ops/axis_extents.hpp"
+#include "tensor/ops/each_row.hpp"
 
 namespace attn {
 namespace {
@@ -22,12 +24,6 @@ double row_sum(std::int64_t count, const double* x) {
   double total = 0.0;
   for (std::int64_t i = 0; i < count; ++i) total += x[i];
   return total;
-}
-void accumulate(std::int64_t count, const float* from, float* to) {
-  cpu::pointwise_table().accumulate(count, from, to);
-}
-void accumulate(std::int64_t count, const double* from, double* to) {
-  for (std::int64_t i = 0; i < count; ++i) to[i] += from[i];
 }
 
 /// x seen as [outer, reduced, inner] becomes [outer, inner].
@@ -51,21 +47,10 @@ void sum_middle(const T* x, std::int64_t outer, std::int64_t reduced, std::int64
       T* to = out + task / strips * inner + first;
       std::fill_n(to, count, T(0));
       const T* from = x + task / strips * reduced * inner + first;
-      for (std::int64_t r = 0; r < reduced; ++r) accumulate(count, from + r * inner, to);
+      for (std::int64_t r = 0; r < reduced; ++r) op::accumulate(count, from + r * inner, to);
     }
   });
 }
-
-struct Extents {
-  std::int64_t outer = 1;
-  std::int64_t reduced = 1;
-  std::int64_t inner = 1;
-
-  Extents(const Shape& shape, int axis) : reduced(shape[axis]) {
-    for (int i = 0; i < axis; ++i) outer *= shape[i];
-    for (int i = axis + 1; i < shape.rank(); ++i) inner *= shape[i];
-  }
-};
 
 /// The sum along one axis, which stays with extent 1; off the tape.
 Tensor sum_axis(const Tensor& input, int axis) {
@@ -74,10 +59,10 @@ Tensor sum_axis(const Tensor& input, int axis) {
   Shape shape = x.shape();
   shape[axis] = 1;
   const Tensor out = Tensor::empty(shape, x.dtype(), x.device());
-  const Extents extents(x.shape(), axis);
+  const op::AxisExtents extents(x.shape(), axis);
   op::dispatch_real(x.dtype(), "attn::sum", [&](auto zero) {
     using T = decltype(zero);
-    sum_middle(x.data<T>(), extents.outer, extents.reduced, extents.inner,
+    sum_middle(x.data<T>(), extents.outer, extents.extent, extents.inner,
                out.mutable_data<T>());
   });
   return out;
@@ -139,8 +124,8 @@ Tensor argmax(const Tensor& x, int axis) {
   axis = normal_axis(axis, x.rank(), "attn::argmax");
   const Tensor wide = op::is_half(x.dtype()) ? x.detach().to(DType::f32) : x.detach();
   const Tensor packed = wide.contiguous();
-  const Extents extents(packed.shape(), axis);
-  if (extents.reduced == 0 && extents.outer * extents.inner > 0)
+  const op::AxisExtents extents(packed.shape(), axis);
+  if (extents.extent == 0 && extents.outer * extents.inner > 0)
     fail("attn::argmax: axis ", axis, " of ", x.text(), " is empty; one number is needed");
   Shape shape = packed.shape();
   shape.erase(axis);
@@ -151,9 +136,9 @@ Tensor argmax(const Tensor& x, int axis) {
     const T* from = packed.data<T>();
     for (std::int64_t o = 0; o < extents.outer; ++o) {
       for (std::int64_t i = 0; i < extents.inner; ++i) {
-        const T* row = from + o * extents.reduced * extents.inner + i;
+        const T* row = from + o * extents.extent * extents.inner + i;
         std::int64_t best = 0;
-        for (std::int64_t r = 1; r < extents.reduced; ++r)
+        for (std::int64_t r = 1; r < extents.extent; ++r)
           if (row[r * extents.inner] > row[best * extents.inner]) best = r;
         to[o * extents.inner + i] = best;
       }

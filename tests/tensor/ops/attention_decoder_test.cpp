@@ -393,6 +393,50 @@ TEST(AttentionDecoder, TheNumberOfThreadsChangesNoBit) {
   }
 }
 
+/// The steps in two calls, the second going on where the first ended.
+std::vector<Tensor> run_in_pieces(const Sizes& s, const std::vector<Tensor>& in,
+                                  std::int64_t cut) {
+  auto first = in;
+  auto second = in;
+  first[Input::y] = in[Input::y].slice(1, 0, cut);
+  second[Input::y] = in[Input::y].slice(1, cut, s.steps);
+  const auto begin = run(s, first);
+  const auto joined = [&](const std::vector<Tensor>& end, std::size_t i) {
+    return concat({begin[i], end[i]}, 1);
+  };
+  if (!s.luong()) {
+    second[Input::state] = begin[3];
+    const auto end = run(s, second);
+    return {joined(end, 0), joined(end, 1), joined(end, 2), end[3]};
+  }
+  const LuongResult r = luong_decode(second[Input::y], source_of(s, in), begin[2], begin[3],
+                                     {.query = in[Input::query],
+                                      .score = in[Input::score],
+                                      .rnn = rnn_of(in),
+                                      .join = in[Input::join]},
+                                     begin[0].select(1, cut - 1));
+  const std::vector<Tensor> end{r.attentional, r.weights, r.state, r.cell};
+  return {joined(end, 0), joined(end, 1), end[2], end[3]};
+}
+
+TEST(AttentionDecoder, DecodingInPiecesChangesNothing) {
+  for (const Kind kind : {Kind::bahdanau, Kind::luong}) {
+    const Sizes s{.kind = kind, .steps = 5, .layers = 2, .lengths = {4, 2, 0}};
+    const auto inputs = inputs_of(s);
+    const auto want =
+        test::gradcheck::run([&](const auto& in) { return run(s, in); }, inputs, DType::f64);
+    for (const std::int64_t cut : {1, 3}) {
+      const auto got = test::gradcheck::run(
+          [&](const auto& in) { return run_in_pieces(s, in, cut); }, inputs, DType::f64);
+      for (std::size_t i = 0; i < want.results.size(); ++i)
+        expect_close(got.results[i], want.results[i], 1e-12, "result " + std::to_string(i));
+      for (std::size_t i = 0; i < want.grads.size(); ++i)
+        if (want.grads[i].defined())
+          expect_close(got.grads[i], want.grads[i], 1e-12, "gradient " + std::to_string(i));
+    }
+  }
+}
+
 TEST(AttentionDecoder, WeightsThatWereWrittenToAreNoticed) {
   const Sizes s;
   auto inputs = inputs_of(s);

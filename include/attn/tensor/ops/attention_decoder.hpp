@@ -51,7 +51,7 @@ struct BahdanauResult {
 BahdanauResult bahdanau_decode(const Tensor& y, const DecoderSource& source,
                                const Tensor& state, const BahdanauWeights& weights);
 
-/// Whether the attentional state joins the next step's input: [y_t; a_(t-1)], a_(-1) = 0.
+/// Whether the attentional state joins the next step's input: [y_t; a_(t-1)].
 enum class InputFeeding { off, on };
 
 struct LuongWeights {
@@ -77,9 +77,11 @@ struct LuongResult {
 ///
 /// Luong's scores: dot has keys h_j; general has keys W_a h_j; concat has keys W_k h_j, the
 /// query W_q and the score w, where W_a = [W_q W_k]. y [batch, steps, embedding], state and
-/// cell [layers, batch, hidden]. Differentiable in everything. Luong, Pham and Manning, 2015,
-/// arXiv:1508.04025.
+/// cell [layers, batch, hidden]. `fed` [batch, attentional] is a_(-1), for decoding that goes
+/// on where an earlier call ended; none: 0. Differentiable in everything. Luong, Pham and
+/// Manning, 2015, arXiv:1508.04025.
 LuongResult luong_decode(const Tensor& y, const DecoderSource& source, const Tensor& state,
-                         const Tensor& cell, const LuongWeights& weights);
+                         const Tensor& cell, const LuongWeights& weights,
+                         const Tensor& fed = {});
 
 }  // namespace attn

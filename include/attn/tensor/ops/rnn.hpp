@@ -29,8 +29,12 @@ struct GruResult {
   Tensor out;
   Tensor state;
 };
+///     r = sigmoid(W_ir x + b_ir + W_hr h + b_hr),   z = sigmoid(W_iz x + b_iz + W_hz h + b_hz)
+///     n = tanh(W_in x + b_in + r (W_hn h + b_hn)),  h' = (1 - z) n + z h
+///
 /// x [batch, steps, in]. `weights` holds layer 0 forward, layer 0 reverse, layer 1 forward, ...
-/// `lengths` i64 [batch] and `state` may be left out.
+/// `lengths` i64 [batch] and `state` may be left out. What lies past a length is not read.
+/// Cho et al., 2014, arXiv:1406.1078, with torch's reset gate behind the product.
 GruResult gru(const Tensor& x, const std::vector<RecurrentWeights>& weights,
               Direction direction = Direction::forward, const Tensor& state = {},
               const Tensor& lengths = {});
@@ -40,6 +44,10 @@ struct LstmResult {
   Tensor state;
   Tensor cell;
 };
+///     i, f, o = sigmoid(W_i x + b_i + W_h h + b_h), each with its own,   g = tanh(the same)
+///     c' = f c + i g,   h' = o tanh(c')
+///
+/// As gru(). Hochreiter and Schmidhuber, 1997.
 LstmResult lstm(const Tensor& x, const std::vector<RecurrentWeights>& weights,
                 Direction direction = Direction::forward, const Tensor& state = {},
                 const Tensor& cell = {}, const Tensor& lengths = {});

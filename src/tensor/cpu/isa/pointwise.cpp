@@ -2,6 +2,7 @@
 #include <cstdint>
 
 #include "attn/core/macros.hpp"
+#include "attn/core/philox.hpp"
 #include "attn/kernels/cpu/lane.hpp"
 #include "attn/kernels/cpu/lane_math.hpp"
 #include "attn/tensor/pointwise_functors.hpp"
@@ -74,6 +75,60 @@ float sum(std::int64_t count, const float* x) {
   return reduce_sum((total[0] + total[1]) + (total[2] + total[3]));
 }
 
+float sum_of_squares(std::int64_t count, const float* x) {
+  Lane total[4] = {Lane(0.0f), Lane(0.0f), Lane(0.0f), Lane(0.0f)};
+  std::int64_t i = 0;
+  for (; i + 4 * kLanes <= count; i += 4 * kLanes) {
+    for (int part = 0; part < 4; ++part) {
+      const Lane number = Lane::load(x + i + part * kLanes);
+      total[part] = multiply_add(number, number, total[part]);
+    }
+  }
+  for (; i < count; i += kLanes) {
+    const int rest = static_cast<int>(count - i < kLanes ? count - i : kLanes);
+    const Lane number = Lane::load(x + i, rest);
+    total[0] = multiply_add(number, number, total[0]);
+  }
+  return reduce_sum((total[0] + total[1]) + (total[2] + total[3]));
+}
+
+/// keep where the word is not below the bound, else 0. Words compare as unsigned.
+ATTN_FN Lane factor_of(LaneIndex word, LaneIndex bound, Lane keep) {
+  const LaneIndex flip(static_cast<int>(0x80000000u));
+  return select((word ^ flip) < (bound ^ flip), Lane(0.0f), keep);
+}
+
+/// The factors of one chunk.
+ATTN_FN void dropout_factors(std::int64_t chunk, std::uint64_t key, std::uint32_t bound,
+                             float keep, float* factors) {
+  const LaneIndex limit(static_cast<int>(bound));
+  for (int b = 0; b < kDropoutBlocks; b += kLanes) {
+    const auto block = static_cast<std::uint64_t>(chunk * kDropoutBlocks + b);
+    const auto words = philox<LaneIndex>(
+        {LaneIndex::ramp(static_cast<int>(static_cast<std::uint32_t>(block))),
+         LaneIndex(static_cast<int>(block >> 32)), LaneIndex(0), LaneIndex(1)},
+        key);
+    const LaneIndex four[4] = {words.a, words.b, words.c, words.d};
+    for (int w = 0; w < 4; ++w)
+      factor_of(four[w], limit, Lane(keep)).store(factors + w * kDropoutBlocks + b);
+  }
+}
+
+void dropout(std::int64_t first, std::int64_t count, std::uint64_t key, std::uint32_t bound,
+             float keep, const float* x, float* y) {
+  static_assert(kDropoutBlocks % kLanes == 0);
+  float factors[kDropoutChunk];
+  for (std::int64_t done = 0; done < count; done += kDropoutChunk) {
+    dropout_factors((first + done) / kDropoutChunk, key, bound, keep, factors);
+    const int here =
+        static_cast<int>(count - done < kDropoutChunk ? count - done : kDropoutChunk);
+    for (int i = 0; i < here; i += kLanes) {
+      const int lanes = here - i < kLanes ? here - i : kLanes;
+      (Lane::load(x + done + i, lanes) * Lane::load(factors + i)).store(y + done + i, lanes);
+    }
+  }
+}
+
 void accumulate(std::int64_t count, const float* from, float* to) {
   std::int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes)
@@ -94,7 +149,9 @@ const PointwiseTable& pointwise_kernels() {
       {&binary<Add>, &binary<Sub>, &binary<Mul>, &binary<Div>, &binary<Maximum>,
        &binary<Minimum>, &binary<Gate>},
       &sum,
-      &accumulate};
+      &sum_of_squares,
+      &accumulate,
+      &dropout};
   return kTable;
 }
 
