@@ -24,6 +24,18 @@ function(attn_split_kernel_sources from to)
   set(${to} ${kernels} PARENT_SCOPE)
 endfunction()
 
+# attn_precompile(<target> <source>... [HEADERS <header>...]): many small sources read the same
+# parts of the standard library, which takes half of their time; few are not worth it.
+function(attn_precompile target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "HEADERS")
+  list(LENGTH arg_UNPARSED_ARGUMENTS count)
+  if(count GREATER 10)
+    target_precompile_headers(${target} PRIVATE
+      <algorithm> <array> <cmath> <cstdint> <functional> <map> <memory> <span> <string>
+      <utility> <vector> ${arg_HEADERS})
+  endif()
+endfunction()
+
 function(attn_layer name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "USES;LINKS;NEEDS")
   set(include_dir "${PROJECT_SOURCE_DIR}/include")
@@ -38,6 +50,7 @@ function(attn_layer name)
     add_library(${target} ${sources})
     set(scope PUBLIC)
     target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src")
+    attn_precompile(${target} ${sources})
     foreach(needed IN LISTS arg_NEEDS)
       target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:${needed}>)
     endforeach()

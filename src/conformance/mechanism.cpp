@@ -1,7 +1,5 @@
 #include "conformance/mechanism.hpp"
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -16,9 +14,11 @@
 #include "attn/conformance/tolerance.hpp"
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
+#include "attn/files/array.hpp"
 #include "attn/files/json.hpp"
 #include "attn/files/printable.hpp"
 #include "attn/files/safetensors.hpp"
+#include "attn/nn/module.hpp"
 #include "attn/nn/registry.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"

@@ -7,6 +7,7 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
+#include "attn/nn/module.hpp"
 #include "attn/nn/registry.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
@@ -44,7 +45,7 @@ Tensor real(Random& random, const Shape& shape) {
 Tensor ids(Random& random, const Shape& shape, std::int64_t below) {
   return random_integers(shape, 0, below, random);
 }
-Tensor lengths(std::vector<std::int64_t> values) {
+Tensor lengths(const std::vector<std::int64_t>& values) {
   return Tensor::from(values, {static_cast<std::int64_t>(values.size())});
 }
 
@@ -64,11 +65,15 @@ void add_recurrent(Given& given, Random& random, const std::string& prefix, std:
     for (int direction = 0; direction < (both ? 2 : 1); ++direction) {
       const std::string end = "_l" + std::to_string(layer) + (direction == 1 ? "_reverse" : "");
       const std::int64_t width = layer == 0 ? in : (both ? 2 : 1) * hidden;
-      auto& all = given.parameters;
-      all[prefix + "weight_ih" + end] = real(random, {gates * hidden, width}) * 0.5;
-      all[prefix + "weight_hh" + end] = real(random, {gates * hidden, hidden}) * 0.5;
-      all[prefix + "bias_ih" + end] = real(random, {gates * hidden}) * 0.5;
-      all[prefix + "bias_hh" + end] = real(random, {gates * hidden}) * 0.5;
+      const auto set = [&](const char* name, const Shape& shape) {
+        std::string full = prefix;
+        full.append(name).append(end);
+        given.parameters[full] = real(random, shape) * 0.5;
+      };
+      set("weight_ih", {gates * hidden, width});
+      set("weight_hh", {gates * hidden, hidden});
+      set("bias_ih", {gates * hidden});
+      set("bias_hh", {gates * hidden});
     }
   }
 }

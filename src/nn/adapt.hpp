@@ -36,7 +36,7 @@ std::int64_t columns(const Given& given, const std::string& parameter);
 // For examples: numbers of f64.
 Tensor real(Random& random, const Shape& shape);
 Tensor ids(Random& random, const Shape& shape, std::int64_t below);
-Tensor lengths(std::vector<std::int64_t> values);
+Tensor lengths(const std::vector<std::int64_t>& values);
 
 /// "queries" [2, 3, query], "keys" [2, 4, key], "values" [2, 4, 3] and "valid_lens" with a
 /// short row and, per query, an empty one.

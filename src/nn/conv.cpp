@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "attn/nn/init.hpp"
+#include "attn/nn/linear.hpp"
 #include "attn/tensor/ops/conv.hpp"
 #include "attn/tensor/tensor.hpp"
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <limits>
 #include <map>
 #include <string>
@@ -11,6 +10,7 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
+#include "attn/nn/module.hpp"
 #include "attn/nn/registry.hpp"
 #include "attn/tensor/random.hpp"
 #include "attn/tensor/tape.hpp"

@@ -26,11 +26,11 @@ const OptimiserTable& optimiser_table() {
 #if defined(__aarch64__)
   return neon::optimiser_kernels();
 #else
-  static const OptimiserTable& kTable =
+  static const OptimiserTable& table =
       best_target() == Target::avx512 ? avx512::optimiser_kernels()
       : best_target() == Target::avx2 ? avx2::optimiser_kernels()
                                       : sse4::optimiser_kernels();
-  return kTable;
+  return table;
 #endif
 }
 
@@ -41,6 +41,7 @@ namespace {
 
 std::vector<Tensor> zeros_like(const std::vector<NamedTensor>& parameters) {
   std::vector<Tensor> all;
+  all.reserve(parameters.size());
   for (const auto& [name, tensor] : parameters)
     all.push_back(Tensor::zeros(tensor.shape(), tensor.dtype()));
   return all;
@@ -98,6 +99,7 @@ void Sgd::step(double rate) {
 
 std::vector<NamedTensor> Sgd::state() {
   std::vector<NamedTensor> all;
+  all.reserve(velocity_.size());
   for (std::size_t i = 0; i < velocity_.size(); ++i)
     all.push_back({parameters_[i].name + ".velocity", velocity_[i]});
   return all;

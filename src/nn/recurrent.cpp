@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "attn/nn/init.hpp"
+#include "attn/nn/linear.hpp"
 #include "attn/tensor/ops/rnn.hpp"
 #include "attn/tensor/tensor.hpp"
 

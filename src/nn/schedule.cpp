@@ -16,7 +16,8 @@ Schedule constant_rate(double rate) {
 Schedule step_rate(double rate, double factor, std::int64_t every) {
   if (every < 1) fail("attn::nn::step_rate: every ", every, " steps; 1 or more is accepted");
   return [=](std::int64_t step) {
-    return rate * std::pow(factor, static_cast<double>(step / every));
+    const std::int64_t stairs = step / every;
+    return rate * std::pow(factor, static_cast<double>(stairs));
   };
 }
 

@@ -11,6 +11,7 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
+#include "attn/files/array.hpp"
 #include "attn/files/safetensors.hpp"
 #include "attn/nn/module.hpp"
 #include "attn/tensor/tape.hpp"

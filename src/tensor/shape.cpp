@@ -8,7 +8,6 @@
 #include <string>
 
 #include "attn/core/error.hpp"
-#include "attn/core/macros.hpp"
 
 namespace attn {
 

@@ -164,7 +164,7 @@ Tensor Tensor::clone() const {
 
 Tensor Tensor::to(DType wanted) const {
   if (dtype() == wanted) return *this;
-  const Tensor result = empty(shape(), wanted, device());
+  Tensor result = empty(shape(), wanted, device());
   cpu::copy(*this, result);
   if (!op::is_real(wanted) || !op::is_real(dtype())) return result;
   return record("to", {*this}, result,

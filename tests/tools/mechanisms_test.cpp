@@ -1,37 +1,13 @@
 #include <gtest/gtest.h>
 
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <vector>
 
 #include "tools/attn/command.hpp"
+#include "tools/say.hpp"
 
 namespace attn::tools {
 namespace {
-
-struct Said {
-  int status = 0;
-  std::string out;
-  std::string err;
-};
-
-std::string content(std::FILE* file) {
-  std::string text;
-  std::rewind(file);
-  for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file)) text += static_cast<char>(c);
-  std::fclose(file);
-  return text;
-}
-
-Said say(const std::vector<std::string>& arguments) {
-  const Streams streams{std::tmpfile(), std::tmpfile()};
-  Said said;
-  said.status = run(arguments, streams);
-  said.out = content(streams.out);
-  said.err = content(streams.err);
-  return said;
-}
 
 TEST(Mechanisms, AreListedByFamilyAndAsJson) {
   const Said list = say({"mechanisms"});

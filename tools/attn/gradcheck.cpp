@@ -38,6 +38,7 @@ bool check_one(const nn::Mechanism& mechanism, const GradcheckOptions& options,
 
 int gradcheck(const GradcheckOptions& options, const Streams& streams) {
   std::vector<const nn::Mechanism*> chosen;
+  chosen.reserve(options.names.size());
   for (const std::string& name : options.names) chosen.push_back(&mechanism_named(name));
   if (options.all)
     for (const nn::Mechanism* mechanism : nn::mechanisms())

@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <spawn.h>
+#include <stdlib.h>  // mkdtemp
+#include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,6 +30,7 @@ namespace fs = std::filesystem;
 /// Runs a program found on PATH, its output going to a file; -1 if it could not be started.
 int run_program(const std::vector<std::string>& arguments, const fs::path& log) {
   std::vector<char*> raw;
+  raw.reserve(arguments.size() + 1);
   for (const std::string& argument : arguments)
     raw.push_back(const_cast<char*>(argument.c_str()));
   raw.push_back(nullptr);

@@ -13,7 +13,7 @@
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/nn/regression/kernel_regression.hpp"
-#include "attn/tensor/ops/pointwise.hpp"
+#include "attn/tensor/attend.hpp"
 #include "attn/tensor/random.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
@@ -51,6 +51,7 @@ struct Scale {
  private:
   static Tensor scaled(const std::vector<double>& values, double middle, double unit) {
     std::vector<double> result;
+    result.reserve(values.size());
     for (const double value : values) result.push_back((value - middle) / unit);
     return Tensor::from(result, {static_cast<std::int64_t>(result.size())}).to(DType::f32);
   }
@@ -133,6 +134,7 @@ Prediction judged(std::string name, std::string title, std::vector<double> value
 template <class Predict>
 std::vector<double> at_each(const Points& points, const Predict& predict) {
   std::vector<double> values;
+  values.reserve(points.x.size());
   for (const double x : points.x) values.push_back(predict(x));
   return values;
 }

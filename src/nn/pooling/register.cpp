@@ -43,7 +43,7 @@ Mechanism softmax_of_lengths() {
       .family = "pooling",
       .title = "Softmax over the scores that exist",
       .formula = "w_ij = exp(x_ij) / sum_{k < len} exp(x_ik) for j < len, else 0",
-      .paper = "",
+      .paper = "Vaswani et al., 2017, arXiv:1706.03762 (masked positions of the decoder)",
       .made_of = "score given, mask lengths, normalise softmax; nothing is pooled",
       .options =
           "mask_value: \"-1e6\" replaces masked scores by that number instead of "
@@ -76,7 +76,7 @@ Mechanism average() {
       .family = "pooling",
       .title = "Average pooling: everything counts the same",
       .formula = "out = (1 / len) sum_{t < len} v_t",
-      .paper = "",
+      .paper = "Boureau, Ponce, LeCun, 2010 (ICML)",
       .made_of = "score constant, mask lengths, normalise mean, pool weighted sum",
       .options = "",
       .snippet = R"(nn::seed(1);
@@ -100,7 +100,7 @@ Mechanism maximum() {
       .family = "pooling",
       .title = "Max pooling: the strongest item of each feature",
       .formula = "out_d = max_{t < len} v_td",
-      .paper = "",
+      .paper = "Boureau, Ponce, LeCun, 2010 (ICML)",
       .made_of = "outside: each feature chooses an item of its own, there are no weights",
       .options = "",
       .snippet = R"(nn::seed(1);

@@ -9,7 +9,6 @@
 #include "attn/core/error.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/cpu/rows.hpp"
-#include "tensor/op.hpp"
 
 namespace attn::cpu {
 namespace {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "attn/core/dtype.hpp"
 #include "attn/kernels/target.hpp"
 #include "attn/tensor/pointwise_functors.hpp"
 #include "attn/tensor/tensor.hpp"
@@ -17,11 +18,11 @@ const PointwiseTable& pointwise_table() {
 #if defined(__aarch64__)
   return neon::pointwise_kernels();
 #else
-  static const PointwiseTable& kTable =
+  static const PointwiseTable& table =
       best_target() == Target::avx512 ? avx512::pointwise_kernels()
       : best_target() == Target::avx2 ? avx2::pointwise_kernels()
                                       : sse4::pointwise_kernels();
-  return kTable;
+  return table;
 #endif
 }
 

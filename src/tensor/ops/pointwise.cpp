@@ -8,6 +8,7 @@
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/cpu/pointwise.hpp"
+#include "tensor/cpu/pointwise_table.hpp"
 #include "tensor/op.hpp"
 
 namespace attn {

@@ -4,7 +4,7 @@
 #include "attn/core/macros.hpp"
 #include "attn/core/philox.hpp"
 #include "attn/kernels/cpu/lane.hpp"
-#include "attn/kernels/cpu/lane_math.hpp"
+#include "attn/kernels/cpu/lane_math.hpp"  // IWYU pragma: keep
 #include "attn/tensor/pointwise_functors.hpp"
 #include "tensor/cpu/pointwise_table.hpp"
 
