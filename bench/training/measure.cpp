@@ -5,9 +5,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "attn/tensor/storage.hpp"

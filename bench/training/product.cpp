@@ -2,7 +2,6 @@
 //
 // C12: a matrix product of 1024 x 1024 x 1024.
 
-#include <cstdint>
 #include <memory>
 
 #include "attn/core/thread_pool.hpp"

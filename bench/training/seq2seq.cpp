@@ -12,6 +12,7 @@
 #include "attn/nn/seq2seq/bahdanau_decoder.hpp"
 #include "attn/nn/seq2seq/rnn_encoder.hpp"
 #include "attn/tensor/ops/loss.hpp"
+#include "attn/tensor/ops/rnn.hpp"
 #include "attn/tensor/random.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "stopwatch.hpp"

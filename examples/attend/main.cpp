@@ -11,6 +11,7 @@
 #include "attn/tensor/random.hpp"
 #include "attn/tensor/spec/functor.hpp"
 #include "attn/tensor/tape.hpp"
+#include "attn/tensor/tensor.hpp"
 #include "echo.hpp"
 
 using attn::Tensor;

@@ -6,12 +6,13 @@
 #include <cstdio>
 
 #include "attn/nn/init.hpp"
-#include "attn/nn/module.hpp"
 #include "attn/nn/optimiser.hpp"
 #include "attn/nn/score/general.hpp"
+#include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops.hpp"
 #include "attn/tensor/random.hpp"
 #include "attn/tensor/tape.hpp"
+#include "attn/tensor/tensor.hpp"
 
 using namespace attn;
 

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -17,6 +19,13 @@ TEST(Mechanisms, AreListedByFamilyAndAsJson) {
   const auto all = nlohmann::json::parse(say({"mechanisms", "--json"}).out);
   EXPECT_EQ(all.size(), 62u);
   for (const auto& one : all) EXPECT_FALSE(one.at("paper").get<std::string>().empty());
+}
+
+TEST(Mechanisms, ThePageIsWhatTheRegistrySays) {
+  std::ifstream page(ATTN_TEST_DATA "/../../docs/mechanisms.md");
+  const std::string text{std::istreambuf_iterator<char>(page), {}};
+  EXPECT_EQ(text, say({"mechanisms", "--markdown"}).out)
+      << "run: ./attn mechanisms --markdown >docs/mechanisms.md";
 }
 
 TEST(Mechanisms, OneIsTaught) {

@@ -47,7 +47,7 @@ int run_program(const std::vector<std::string>& arguments, const fs::path& log) 
   int status = 0;
   while (waitpid(child, &status, 0) < 0)
     if (errno != EINTR) return -1;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+  return status == 0 ? 0 : 1;
 }
 
 /// A folder of our own that goes away with everything in it.

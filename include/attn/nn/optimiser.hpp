@@ -5,7 +5,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "attn/nn/module.hpp"

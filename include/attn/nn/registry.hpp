@@ -7,8 +7,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <map>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>

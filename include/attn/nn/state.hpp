@@ -5,8 +5,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <filesystem>
-#include <map>
-#include <string>
 
 #include "attn/core/dtype.hpp"
 #include "attn/files/safetensors.hpp"

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "attn/core/dtype.hpp"
 #include "attn/tensor/tensor.hpp"
 
 namespace attn {

@@ -4,7 +4,6 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -12,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "attn/core/dtype.hpp"
 #include "attn/tensor/tensor.hpp"
 
 namespace attn {

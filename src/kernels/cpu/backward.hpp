@@ -7,7 +7,6 @@
 
 #include <atomic>
 #include <cstddef>
-#include <cstdint>
 
 #include "attn/core/concepts.hpp"
 #include "attn/kernels/cpu/target.hpp"

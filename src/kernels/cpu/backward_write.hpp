@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "attn/core/dtype.hpp"
 #include "attn/core/macros.hpp"
 #include "attn/kernels/cpu/lane.hpp"
 #include "attn/kernels/recipe.hpp"

@@ -5,7 +5,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "attn/nn/seq2seq/bahdanau_decoder.hpp"
+#include "attn/nn/seq2seq/decoder_step.hpp"
 #include "attn/nn/seq2seq/greedy.hpp"
+#include "attn/tensor/ops/attention_decoder.hpp"
 #include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {

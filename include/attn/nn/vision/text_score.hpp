@@ -7,7 +7,6 @@
 
 #include <cstdint>
 
-#include "attn/nn/linear.hpp"
 #include "attn/nn/module.hpp"
 #include "attn/tensor/spec/score.hpp"
 #include "attn/tensor/tensor.hpp"

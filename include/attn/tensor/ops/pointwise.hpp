@@ -5,6 +5,8 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cstdint>
+
 #include "attn/tensor/tensor.hpp"
 
 namespace attn {

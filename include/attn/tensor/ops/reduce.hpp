@@ -5,9 +5,6 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
-#include <cstdint>
-#include <initializer_list>
-
 #include "attn/tensor/tensor.hpp"
 
 namespace attn {

@@ -36,6 +36,7 @@ auto functor_for(const F& f, const Problem& problem) {
 inline std::vector<Tensor> entry_tables(const std::vector<Tensor>& tensors,
                                         const Problem& problem, const char* where) {
   std::vector<Tensor> tables;
+  tables.reserve(tensors.size());
   for (const Tensor& x : tensors) tables.push_back(entry_table(x, problem, where));
   return tables;
 }

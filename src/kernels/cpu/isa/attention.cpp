@@ -1,4 +1,5 @@
 #include "kernels/cpu/backward.hpp"
+#include "kernels/cpu/backward_write.hpp"
 #include "kernels/cpu/direct.hpp"
 #include "kernels/cpu/forward.hpp"
 #include "kernels/cpu/inspect_rows.hpp"
