@@ -15,7 +15,8 @@
 set(_attn_flags_avx512 -march=x86-64-v4 -maes -mpclmul)
 set(_attn_flags_avx2 -march=x86-64-v3 -maes -mpclmul)
 set(_attn_flags_sse4 -march=x86-64-v2 -maes -mpclmul)
-set(_attn_flags_neon)
+# Without AES Highway 1.0.3 does not take an object for NEON either.
+set(_attn_flags_neon -march=armv8-a+crypto)
 
 function(attn_instruction_sets result)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64)$")

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "attn/nn/module.hpp"
 #include "attn/nn/registry.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/pointwise.hpp"

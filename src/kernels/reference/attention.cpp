@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "attn/core/dtype.hpp"
 #include "attn/kernels/layout.hpp"
 #include "attn/kernels/mask_tree.hpp"
 #include "attn/score/similarity.hpp"

@@ -3,7 +3,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "attn/core/dtype.hpp"  // IWYU pragma: keep
 #include "attn/core/error.hpp"

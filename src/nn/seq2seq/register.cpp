@@ -179,7 +179,7 @@ nn::GreedyDecoded said = nn::bahdanau_greedy(
     decoder, enc, Tensor::zeros({1, 2, 16}), {}, {.bos = 1, .eos = 2, .pad = 0, .max_len = 9});)",
       .header = "attn/nn/seq2seq/bahdanau_greedy.hpp",
       .run = run_greedy,
-      .example = {},
+      .example = bahdanau_example,
   };
 }
 
