@@ -5,7 +5,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,6 +19,7 @@
 #include "attn/files/safetensors.hpp"
 #include "attn/nn/module.hpp"
 #include "attn/nn/registry.hpp"
+#include "attn/tensor/from_array.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "conformance/array.hpp"
@@ -50,9 +50,7 @@ nn::Options::Value option_of(const json& value, const std::string& where) {
 
 /// A tensor of the file; real numbers in `dtype`.
 Tensor tensor_of(const files::ArrayView& array, DType dtype) {
-  const Tensor tensor = Tensor::empty(attn::Shape(std::span(array.shape)), array.dtype);
-  if (!array.bytes.empty())
-    std::memcpy(tensor.mutable_raw(), array.bytes.data(), array.bytes.size());
+  Tensor tensor = from_array(array);
   return is_float(array.dtype) ? tensor.to(dtype) : tensor;
 }
 
@@ -87,12 +85,6 @@ nn::Given given_of(const files::Safetensors& file, const json& what, DType dtype
   return given;
 }
 
-Tensor find(const std::vector<nn::NamedTensor>& tensors, const std::string& name) {
-  for (const auto& [own, tensor] : tensors)
-    if (own == name) return tensor;
-  return {};
-}
-
 /// Keeps the worst of what was compared.
 class Comparison {
  public:
@@ -125,7 +117,7 @@ void run_backward(const files::Safetensors& file, const nn::Made& made, DType dt
   for (const files::ArrayView& array : file.tensors()) {
     const auto name = behind(array.name, "seed.");
     if (!name) continue;
-    const Tensor output = find(made.outputs, *name);
+    const Tensor output = nn::find_tensor(made.outputs, *name);
     if (!output.defined())
       fail<FileError>("the mechanism gives no output ", files::in_quotes(*name));
     if (!output.requires_grad()) continue;
@@ -163,7 +155,7 @@ std::optional<Difference> check_mechanism(const files::Safetensors& file, DType 
   bool compared = false;
   for (const files::ArrayView& array : file.tensors()) {
     if (const auto output = behind(array.name, "out.")) {
-      const Tensor got = find(made.outputs, *output);
+      const Tensor got = nn::find_tensor(made.outputs, *output);
       if (!got.defined())
         fail<FileError>("the mechanism gives no output ", files::in_quotes(*output));
       comparison.compare_with(array.name, got);
@@ -171,7 +163,7 @@ std::optional<Difference> check_mechanism(const files::Safetensors& file, DType 
     } else if (const auto input = behind(array.name, "grad.in.")) {
       comparison.compare_gradient(array.name, given.in(*input));
     } else if (const auto parameter = behind(array.name, "grad.param.")) {
-      comparison.compare_gradient(array.name, find(made.parameters, *parameter));
+      comparison.compare_gradient(array.name, nn::find_tensor(made.parameters, *parameter));
     }
   }
   if (!compared) fail<FileError>("the file has no outputs, so there is nothing to check");

@@ -68,9 +68,9 @@ double worst_error(const Setup& setup, const Tensor& tensor, const Tensor& grad,
   return worst;
 }
 
-Tensor find(const std::vector<NamedTensor>& tensors, const std::string& name) {
-  for (const auto& [own, tensor] : tensors)
-    if (own == name) return tensor;
+Tensor needed(const std::vector<NamedTensor>& tensors, const std::string& name) {
+  const Tensor found = find_tensor(tensors, name);
+  if (found.defined()) return found;
   fail("attn::nn::check_gradients: no parameter '", name, "' comes back from the mechanism");
 }
 
@@ -112,7 +112,7 @@ std::vector<GradientCheck> check_gradients(const Mechanism& mechanism,
     if (tensor.requires_grad()) check("in." + name, tensor, tensor.grad());
   for (const auto& [name, tensor] : setup.given.parameters)
     if (setup.differentiates(name, tensor))
-      check("param." + name, tensor, find(made.parameters, name).grad());
+      check("param." + name, tensor, needed(made.parameters, name).grad());
   return checks;
 }
 

@@ -36,6 +36,12 @@ struct Module::State {
   }
 };
 
+Tensor find_tensor(const std::vector<NamedTensor>& tensors, std::string_view name) {
+  for (const auto& [own, tensor] : tensors)
+    if (own == name) return tensor;
+  return {};
+}
+
 Module::Module() : state_(std::make_shared<State>()) {}
 
 Tensor Module::add(std::string_view name, Tensor parameter) {

@@ -17,6 +17,7 @@
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "nn/families.hpp"
+#include "tensor/op.hpp"
 
 namespace attn::nn {
 namespace {
@@ -42,10 +43,6 @@ Registry& registry() {
     return known;
   }();
   return all;
-}
-
-bool is_real(DType dtype) {
-  return dtype != DType::i64 && dtype != DType::boolean;
 }
 
 }  // namespace
@@ -91,7 +88,7 @@ Tensor Given::parameter(const std::string& name) const {
 DType Given::dtype() const {
   for (const auto* tensors : {&parameters, &inputs})
     for (const auto& [name, tensor] : *tensors)
-      if (is_real(tensor.dtype())) return tensor.dtype();
+      if (op::is_real(tensor.dtype())) return tensor.dtype();
   return DType::f32;
 }
 

@@ -1,7 +1,6 @@
 #include "attn/nn/state.hpp"
 
 #include <cstddef>
-#include <cstring>
 #include <filesystem>
 #include <set>
 #include <span>
@@ -14,8 +13,10 @@
 #include "attn/files/array.hpp"
 #include "attn/files/safetensors.hpp"
 #include "attn/nn/module.hpp"
+#include "attn/tensor/from_array.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "tensor/op.hpp"
 
 namespace attn::nn {
 namespace {
@@ -24,10 +25,6 @@ std::vector<NamedTensor> all_tensors(const Module& module) {
   std::vector<NamedTensor> all = module.named_parameters();
   for (NamedTensor& buffer : module.named_buffers()) all.push_back(std::move(buffer));
   return all;
-}
-
-bool is_real(DType dtype) {
-  return dtype != DType::i64 && dtype != DType::boolean;
 }
 
 void write(const std::filesystem::path& path, const std::vector<NamedTensor>& tensors,
@@ -43,14 +40,6 @@ void write(const std::filesystem::path& path, const std::vector<NamedTensor>& te
   files::write_safetensors(path, arrays, metadata);
 }
 
-/// The array as a tensor of its own.
-Tensor tensor_of(const files::ArrayView& array) {
-  const Tensor tensor = Tensor::empty(Shape(std::span(array.shape)), array.dtype);
-  if (!array.bytes.empty())
-    std::memcpy(tensor.mutable_raw(), array.bytes.data(), array.bytes.size());
-  return tensor;
-}
-
 /// What keeps the file from being loaded; empty if nothing does.
 std::string mismatch(const std::vector<NamedTensor>& wanted, const files::Safetensors& file) {
   std::string wrong;
@@ -61,7 +50,7 @@ std::string mismatch(const std::vector<NamedTensor>& wanted, const files::Safete
     if (array == nullptr) {
       wrong += "\n  missing: " + name + " " + tensor.text();
     } else if (!(Shape(std::span(array->shape)) == tensor.shape()) ||
-               is_real(array->dtype) != is_real(tensor.dtype())) {
+               op::is_real(array->dtype) != op::is_real(tensor.dtype())) {
       wrong += "\n  misshapen: " + name + " is " + std::string(name_of(array->dtype)) +
                files::shape_text(array->shape) + " in the file, " + tensor.text() +
                " in the module";
@@ -86,7 +75,7 @@ void save_state(const std::filesystem::path& path, const Module& module, DType d
   std::vector<NamedTensor> tensors = all_tensors(module);
   for (NamedTensor& entry : tensors) {
     entry.tensor = entry.tensor.detach().contiguous();
-    if (is_real(entry.tensor.dtype())) entry.tensor = entry.tensor.to(dtype);
+    if (op::is_real(entry.tensor.dtype())) entry.tensor = entry.tensor.to(dtype);
   }
   write(path, tensors, metadata);
 }
@@ -99,7 +88,7 @@ files::Metadata load_state(const std::filesystem::path& path, const Module& modu
     fail("attn::nn::load_state: ", path.string(), " does not fit the module; nothing was ",
          "loaded:", wrong);
   const NoGrad off_the_tape;
-  for (auto& [name, tensor] : wanted) tensor.copy_from(tensor_of(file.at(name)));
+  for (auto& [name, tensor] : wanted) tensor.copy_from(from_array(file.at(name)));
   return file.metadata();
 }
 

@@ -23,6 +23,9 @@ struct NamedTensor {
   Tensor tensor;
 };
 
+/// The tensor of that name; not defined when there is none.
+Tensor find_tensor(const std::vector<NamedTensor>& tensors, std::string_view name);
+
 /// Names join with dots, in the order of registration: "encoder.rnn.weight_ih_l0".
 class Module {
  public:

@@ -8,7 +8,6 @@
 #include "attn/tensor/tensor.hpp"
 #include "nn/heads/split_heads.hpp"
 #include "nn/heads/weight_dropout.hpp"
-#include "nn/kept_linear.hpp"
 
 namespace attn::nn {
 namespace {
@@ -40,10 +39,9 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& options)
 
 Attended MultiHeadAttention::forward(const Tensor& q, const Tensor& k, const Tensor& v,
                                      const Keep& keep, const Want& want) const {
-  Attended looked =
-      attend(split_heads(w_q_(q), heads_), split_heads(kept_linear(k, w_k_), heads_),
-             split_heads(kept_linear(v, w_v_), heads_), spec::scaled_dot(), keep,
-             softmax_with_dropout(*this, dropout_), want);
+  Attended looked = attend(split_heads(w_q_(q), heads_), split_heads(w_k_(k), heads_),
+                           split_heads(w_v_(v), heads_), spec::scaled_dot(), keep,
+                           softmax_with_dropout(*this, dropout_), want);
   if (looked.output.defined()) looked.output = w_o_(join_heads(looked.output));
   return looked;
 }

@@ -17,7 +17,6 @@
 #include "attn/tensor/tensor.hpp"
 #include "nn/heads/split_heads.hpp"
 #include "nn/heads/weight_dropout.hpp"
-#include "nn/kept_linear.hpp"
 
 namespace attn::nn {
 namespace {
@@ -117,8 +116,7 @@ Tensor TorchMultiheadAttention::projected(const Tensor& x, std::int64_t first,
   const Tensor weight = in_proj_weight_.defined()
                             ? in_proj_weight_.slice(0, begin, end)
                             : separate_weights_[static_cast<std::size_t>(first)];
-  // A query is never hidden, but keys and values may be.
-  return first > 0 ? kept_linear(x, weight, bias) : linear(x, weight, bias);
+  return linear(x, weight, bias);
 }
 
 TorchMultiheadAttention::Projected TorchMultiheadAttention::project(const Tensor& query,

@@ -3,7 +3,6 @@
 #include "attn/nn/linear.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "nn/kept_linear.hpp"
 
 namespace attn::nn {
 
@@ -24,8 +23,7 @@ Attended AdditiveScore::pool(const Tensor& q, const Tensor& k, const Tensor& v,
                              const Keep& keep, const spec::Normaliser& normaliser,
                              const Want& want) const {
   const Tensor weight = w_v_.weight().squeeze(0);
-  return attend(w_q_(q), kept_linear(k, w_k_), v, spec::additive(weight), keep, normaliser,
-                want);
+  return attend(w_q_(q), w_k_(k), v, spec::additive(weight), keep, normaliser, want);
 }
 
 }  // namespace attn::nn

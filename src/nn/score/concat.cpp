@@ -5,7 +5,6 @@
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/matmul.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "nn/kept_linear.hpp"
 
 namespace attn::nn {
 
@@ -20,7 +19,7 @@ Attended ConcatAttention::forward(const Tensor& q, const Tensor& k, const Tensor
                                   const Keep& keep, const Want& want) const {
   const Tensor& weight = w_a_.weight();
   const Tensor query = linear(q, weight.slice(1, 0, query_dim_));
-  const Tensor key = kept_linear(k, weight.slice(1, query_dim_, weight.size(1)));
+  const Tensor key = linear(k, weight.slice(1, query_dim_, weight.size(1)));
   return attend(query, key, v, spec::additive(v_a_), keep, spec::softmax(), want);
 }
 

@@ -3,7 +3,6 @@
 #include "attn/nn/linear.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "nn/kept_linear.hpp"
 
 namespace attn::nn {
 
@@ -14,7 +13,7 @@ GeneralAttention::GeneralAttention(const GeneralAttentionOptions& options)
 
 Attended GeneralAttention::forward(const Tensor& q, const Tensor& k, const Tensor& v,
                                    const Keep& keep, const Want& want) const {
-  return attend(q, kept_linear(k, w_a_), v, spec::dot(), keep, spec::softmax(), want);
+  return attend(q, w_a_(k), v, spec::dot(), keep, spec::softmax(), want);
 }
 
 }  // namespace attn::nn

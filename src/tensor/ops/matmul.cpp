@@ -1,6 +1,5 @@
 #include "attn/tensor/ops/matmul.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -155,24 +154,6 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
           down[1] = sum_to(multiplied(left.transpose(-2, -1), grads[0]), right.shape());
         return down;
       });
-}
-
-Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  op::require_real(x, "attn::linear", "x");
-  op::require_real(weight, "attn::linear", "weight");
-  if (weight.rank() != 2 || x.rank() < 1 || x.size(-1) != weight.size(1))
-    fail("attn::linear: x ", x.text(), ", weight ", weight.text(),
-         "; x [..., in] and weight [out, in] are accepted");
-  if (bias.defined()) op::require_shape(bias, {weight.size(0)}, "attn::linear", "bias");
-  Shape shape = x.shape();
-  shape[-1] = weight.size(0);
-  // One product of all rows, whatever axes they have.
-  const std::int64_t rows = x.shape().numel() / std::max<std::int64_t>(1, x.size(-1));
-  const Tensor flat = x.size(-1) == 0
-                          ? x.reshape({Shape(x.shape().span().first(x.rank() - 1)).numel(), 0})
-                          : x.reshape({rows, x.size(-1)});
-  const Tensor y = matmul(flat, weight.transpose(0, 1));
-  return (bias.defined() ? add(y, bias) : y).reshape(shape);
 }
 
 }  // namespace attn

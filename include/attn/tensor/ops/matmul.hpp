@@ -11,7 +11,9 @@ namespace attn {
 /// [..., m, k] times [..., k, n]; leading axes broadcast. Both have two axes or more.
 Tensor matmul(const Tensor& a, const Tensor& b);
 
-/// y = x W^T + b on the last axis: x [..., in], weight [out, in], bias [out] or none.
+/// y = x W^T + b on the last axis: x [..., in], weight [out, in], bias [out] or none. A row of
+/// x that no gradient comes back to, such as one a mask hides, is not read by the weight's
+/// gradient.
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
 
 }  // namespace attn
