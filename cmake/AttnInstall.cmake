@@ -28,6 +28,7 @@ install(FILES
   "${PROJECT_BINARY_DIR}/package/attn-config-version.cmake"
   cmake/AttnKernelSources.cmake
   cmake/FindDnnl.cmake
+  cmake/FindUtf8proc.cmake
   DESTINATION "${package_dir}")
 
 # The prefix is found from the place of the file, so that an installed tree can be moved.

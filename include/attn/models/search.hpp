@@ -1,0 +1,40 @@
+/// Search: from what a model believes to what it says. Greedy, beam and sampled, in batches.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstdint>
+#include <vector>
+
+#include "attn/models/seq2seq.hpp"
+#include "attn/tensor/tensor.hpp"
+
+namespace attn::models {
+
+struct SearchOptions {
+  std::int64_t beam = 1;  ///< 1: greedy
+  std::int64_t best = 1;  ///< answers of each source, at most `beam`
+  /// A hypothesis of n tokens scores log P / ((5 + n) / 6)^length_penalty. Wu et al., 2016,
+  /// arXiv:1609.08144.
+  double length_penalty = 0.6;
+  std::int64_t max_length = 64;  ///< tokens, without kEos
+  double temperature = 0.0;      ///< above 0: tokens are drawn, not chosen; beam must be 1
+  std::int64_t top = 0;          ///< draws from the likeliest so many; 0: from all
+  std::uint64_t seed = 1;        ///< of drawing
+};
+
+struct Found {
+  std::vector<std::int64_t> tokens;  ///< without kBos and kEos
+  double score = 0.0;                ///< as ranked
+  double log_probability = 0.0;
+  /// [tokens + 1, source], row-major, the last row belongs to kEos; empty without attention.
+  std::vector<float> weights;
+  bool finished = false;  ///< met kEos before max_length
+};
+
+/// The answers of each source, best first. Rows of a batch do not change each other.
+std::vector<std::vector<Found>> search(const Seq2Seq& model, const Tensor& source,
+                                       const Tensor& lengths, const SearchOptions& options);
+
+}  // namespace attn::models

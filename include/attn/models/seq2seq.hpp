@@ -1,0 +1,67 @@
+/// The one interface of all sequence-to-sequence models.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <memory>
+
+#include "attn/models/options.hpp"
+#include "attn/nn/module.hpp"
+#include "attn/tensor/tensor.hpp"
+
+namespace attn::models {
+
+/// Marks that every vocabulary begins with.
+inline constexpr std::int64_t kPad = 0;
+inline constexpr std::int64_t kBos = 1;
+inline constexpr std::int64_t kEos = 2;
+inline constexpr std::int64_t kUnknown = 3;
+
+/// Pairs as whole numbers; shorter rows end with kPad, which changes nothing.
+struct Batch {
+  Tensor source;          ///< i64 [batch, source]
+  Tensor source_lengths;  ///< i64 [batch]
+  Tensor input;           ///< i64 [batch, steps]: kBos, then the target
+  Tensor target;          ///< i64 [batch, steps]: the target, then kEos
+};
+
+struct LossOptions {
+  double smoothing = 0.0;  ///< of the targets
+  double coverage = 0.0;   ///< weight of the coverage loss, of a model that has one
+};
+
+/// What a model believes after a step.
+struct Prediction {
+  Tensor log_probabilities;  ///< [rows, target vocabulary]
+  Tensor weights;            ///< [rows, source]; not defined for a model without attention
+};
+
+/// A decoding under way. Rows are the sources of the batch, and later beams. Nothing is
+/// recorded on the tape.
+class Decoding {
+ public:
+  virtual ~Decoding() = default;
+  /// Reads one token a row, i64 [rows]; kBos first.
+  virtual Prediction step(const Tensor& tokens) = 0;
+  /// Goes on with the chosen rows, i64 [new rows]; a row may be taken several times or not.
+  virtual void select(const Tensor& rows) = 0;
+};
+
+class Seq2Seq : public nn::Module {
+ public:
+  virtual ~Seq2Seq() = default;
+
+  /// Teacher forcing: the mean loss of a target token, one number. Batches are equal to their
+  /// rows one by one, weighted by tokens.
+  virtual Tensor loss(const Batch& batch, const LossOptions& options = {}) const = 0;
+
+  /// source i64 [batch, source], lengths i64 [batch]. The model must outlive the decoding.
+  virtual std::unique_ptr<Decoding> decode(const Tensor& source,
+                                           const Tensor& lengths) const = 0;
+};
+
+/// A model with fresh parameters, drawn from nn::random().
+std::shared_ptr<Seq2Seq> make_model(const ModelOptions& options);
+
+}  // namespace attn::models

@@ -1,0 +1,32 @@
+/// Corpus: examples of a task in three parts that share nothing.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attn::tasks {
+
+struct Example {
+  std::string id;                    ///< where it comes from: a word, a Description-md5, a line
+  std::string source;
+  std::vector<std::string> targets;  ///< all that are right; the first is learnt from
+};
+
+struct Corpus {
+  std::string name;
+  std::vector<Example> train;
+  std::vector<Example> development;  ///< chooses when to stop
+  std::vector<Example> test;         ///< scored once
+  /// What a reader should know: how many test pairs remain, what is newer than the splits.
+  std::vector<std::string> notes;
+};
+
+/// How long work tells what it does; the library itself never prints.
+using Say = std::function<void(std::string_view)>;
+
+}  // namespace attn::tasks
