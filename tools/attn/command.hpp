@@ -44,6 +44,15 @@ using Action = std::function<int(const Streams&)>;
 void add_mechanisms(CLI::App& app, Action& action);
 void add_gradcheck(CLI::App& app, Action& action);
 void add_regress(CLI::App& app, Action& action);
+void add_data(CLI::App& app, Action& action);
+void add_score(CLI::App& app, Action& action);
+void add_embed(CLI::App& app, Action& action);
+void add_pronounce(CLI::App& app, Action& action);
+void add_translate(CLI::App& app, Action& action);
+void add_summarise(CLI::App& app, Action& action);
+void add_train(CLI::App& app, Action& action);
+void add_eval(CLI::App& app, Action& action);
+void add_compare(CLI::App& app, Action& action);
 
 struct ConformanceOptions {
   std::vector<std::string> folders;

@@ -18,9 +18,10 @@
 #include "attn/files/array.hpp"
 #include "attn/files/atomic_write.hpp"
 #include "attn/files/npy.hpp"
+#include "attn/tasks/fetch/npm.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/csv.hpp"
-#include "tools/attn/package_data.hpp"
+#include "tools/attn/progress.hpp"
 #include "tools/attn/regression.hpp"
 
 namespace attn::tools {
@@ -86,13 +87,15 @@ Series series_of(const Csv& csv, const std::string& name, const std::string& x,
 Series load(const RegressOptions& options, const Streams& streams) {
   const std::string package = "vega-datasets@2.8.1";
   if (options.data == "co2")
-    return series_of(read_csv(fetched({package, "data/co2-concentration.csv"}, streams)),
-                     "Mauna Loa CO2", options.x.empty() ? "Date" : options.x,
-                     options.y.empty() ? "CO2" : options.y);
+    return series_of(
+        read_csv(tasks::fetched({package, "data/co2-concentration.csv"}, progress(streams))),
+        "Mauna Loa CO2", options.x.empty() ? "Date" : options.x,
+        options.y.empty() ? "CO2" : options.y);
   if (options.data == "weather")
-    return series_of(read_csv(fetched({package, "data/seattle-weather.csv"}, streams)),
-                     "Seattle weather", options.x.empty() ? "date" : options.x,
-                     options.y.empty() ? "temp_max" : options.y);
+    return series_of(
+        read_csv(tasks::fetched({package, "data/seattle-weather.csv"}, progress(streams))),
+        "Seattle weather", options.x.empty() ? "date" : options.x,
+        options.y.empty() ? "temp_max" : options.y);
   return series_of(read_csv(options.data), fs::path(options.data).filename().string(),
                    options.x, options.y);
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tools/attn/command.hpp"
+#include "tools/attn/completion.hpp"
 
 namespace attn::tools {
 namespace {
@@ -30,6 +31,7 @@ Examples:
     attn mechanisms                           every attention of the literature, one line each
     attn mechanisms bahdanau_decoder          one of them: formula, paper, parts, code
     attn regress co2                          kernel regression on real data, with its weights
+    attn embed 'It rains' 'Bad weather'       how alike texts are, by a trained Transformer
     attn gradcheck score_additive             gradients against finite differences
     attn info                                 what the kernels see of this machine
     attn conformance tests/data/onnx          ONNX's own cases, on the kernels and the reference
@@ -47,8 +49,10 @@ for f16 and bf16. A case of a mechanism runs in f32 (within 5e-5 of 1 + |value|)
 (1e-6), gradients too. A case that is not understood has failed. The last line is `N passed, M failed`.)";
 
 const std::vector<std::string>& command_names() {
-  static const std::vector<std::string> kNames{"mechanisms",  "gradcheck", "regress",
-                                               "conformance", "info",      "bench"};
+  static const std::vector<std::string> kNames{
+      "pronounce",   "translate",  "summarise",  "train",   "eval",  "compare",
+      "data",        "mechanisms", "gradcheck",  "regress", "score", "embed",
+      "conformance", "info",       "completion", "bench"};
   return kNames;
 }
 
@@ -67,9 +71,18 @@ int parsed(const std::vector<std::string>& arguments, const Streams& streams) {
   app.require_subcommand(0, 1);
 
   Action action;
+  add_pronounce(app, action);
+  add_translate(app, action);
+  add_summarise(app, action);
+  add_train(app, action);
+  add_eval(app, action);
+  add_compare(app, action);
+  add_data(app, action);
   add_mechanisms(app, action);
   add_gradcheck(app, action);
   add_regress(app, action);
+  add_score(app, action);
+  add_embed(app, action);
 
   ConformanceOptions cases;
   CLI::App* conform = app.add_subcommand(
@@ -91,6 +104,18 @@ int parsed(const std::vector<std::string>& arguments, const Streams& streams) {
   // Never parsed here: attn-bench reads its own arguments.
   app.add_subcommand("bench", "Measure speed: everything behind it goes to attn-bench");
 
+  std::string shell;
+  CLI::App* complete = app.add_subcommand("completion", "Print completion for your shell");
+  complete->footer(
+      "\nExamples:\n"
+      "    source <(attn completion bash)\n"
+      "    attn completion zsh > ~/.zfunc/_attn\n"
+      "    attn completion fish > ~/.config/fish/completions/attn.fish");
+  complete->add_option("shell", shell, "bash, zsh or fish")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  add_environment_twins(app);
+
   try {
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
     app.parse(reversed);
@@ -103,6 +128,10 @@ int parsed(const std::vector<std::string>& arguments, const Streams& streams) {
     return code == 0 ? success : usage;
   }
   if (action) return action(streams);
+  if (*complete) {
+    fmt::print(streams.out, "{}", completion_script(app, shell));
+    return success;
+  }
   if (*conform) return conformance(cases, streams);
   if (*about) return info(json ? InfoFormat::json : InfoFormat::text, streams);
   fmt::print(streams.out, "{}", app.help());

@@ -33,7 +33,11 @@ struct Found {
   bool finished = false;  ///< met kEos before max_length
 };
 
-/// The answers of each source, best first. Rows of a batch do not change each other.
+/// The answers of each source, best first; those that max_length cut off make up for missing
+/// finished ones and come behind them. A source is done when a beam of answers has ended, or
+/// when nothing that goes on can still be among the best. kPad and kBos are never said, equals
+/// are taken in index order, and rows of a batch do not change each other. Call model.eval()
+/// before.
 std::vector<std::vector<Found>> search(const Seq2Seq& model, const Tensor& source,
                                        const Tensor& lengths, const SearchOptions& options);
 

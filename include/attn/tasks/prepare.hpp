@@ -1,0 +1,77 @@
+/// From a task and its corpus to a model that can be trained, and back again when a run goes
+/// on.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attn/tasks/corpus.hpp"
+#include "attn/tasks/pair_model.hpp"
+#include "attn/tasks/task.hpp"
+#include "attn/tasks/trainer.hpp"
+#include "attn/text/tokeniser.hpp"
+
+namespace attn::tasks {
+
+/// What a run was asked to do, kept in its folder as training.json so that it can go on.
+struct TrainingRequest {
+  std::string task;
+  std::string language = "it";  ///< of translate
+  std::filesystem::path data;   ///< a file of pairs of the user's own; empty: the task's data
+  TokeniserPlan tokens;
+  models::ModelOptions model;  ///< vocabularies are filled in
+  TrainingOptions training;
+  Limits limits;
+};
+
+/// What the task itself would ask for.
+TrainingRequest default_request(const Task& task);
+
+void save_request(const std::filesystem::path& folder, const TrainingRequest& request);
+/// FileError when the folder has none, or a damaged one.
+TrainingRequest load_request(const std::filesystem::path& folder);
+
+/// Trains a subword vocabulary of a size; the program attn-vocabulary does it.
+using LearnSubwords =
+    std::function<text::Tokeniser(std::span<const std::string> lines, std::int64_t size)>;
+
+/// The examples of a request, texts prepared as the task does.
+Corpus load_corpus(const TrainingRequest& request, const Say& say);
+
+/// A fresh model with its tokenisers, or with those that lie in the folder of a run that goes
+/// on, and everything encoded. The plan's budget and watch are the caller's.
+struct Prepared {
+  PairModel model;
+  TrainingPlan plan;
+  std::int64_t dropped = 0;  ///< pairs that were too long
+};
+Prepared prepare(const TrainingRequest& request, const Corpus& corpus,
+                 const std::filesystem::path& folder, Resume resume,
+                 const LearnSubwords& learn_subwords, const Say& say);
+
+/// Sets one training option by the name of its flag ("batch-tokens", "rate", ...).
+void set_training_option(TrainingOptions& options, std::string_view name,
+                         std::string_view value);
+
+/// All of them as a JSON object under those names.
+std::string to_json(const TrainingOptions& options);
+
+struct TrainingFlag {
+  std::string name;
+  std::string help;
+};
+/// All of them, in the order of a help text.
+const std::vector<TrainingFlag>& training_flags();
+
+text::Units units_named(std::string_view name);
+std::string name_of(text::Units units);
+
+}  // namespace attn::tasks

@@ -1,0 +1,37 @@
+/// How answers are judged: the metric of a task as named numbers.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace attn::tasks {
+
+enum class Metric {
+  phones,  ///< phone error rate against the nearest variant, and share of wrong words
+  bleu,    ///< BLEU and chrF
+  rouge,   ///< ROUGE-1, -2 and -L
+};
+
+struct NamedScore {
+  std::string name;  ///< "PER", "BLEU", ...
+  double value;      ///< of 100
+};
+
+/// The first is the one that chooses between models.
+using Scores = std::vector<NamedScore>;
+
+/// One answer for each example; `references` holds all right answers of each.
+Scores score(Metric metric, std::span<const std::string> answers,
+             std::span<const std::vector<std::string>> references);
+
+/// Whether the first score of `a` is better than that of `b`.
+bool better(Metric metric, const Scores& a, const Scores& b);
+
+/// "PER 7.12, WER 30.40".
+std::string text_of(const Scores& scores);
+
+}  // namespace attn::tasks

@@ -1,0 +1,69 @@
+/// Task: one job from text to text, with what it learns from and how it is judged.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attn/models/options.hpp"
+#include "attn/tasks/batches.hpp"
+#include "attn/tasks/corpus.hpp"
+#include "attn/tasks/scores.hpp"
+#include "attn/text/tokeniser.hpp"
+
+namespace attn::tasks {
+
+/// How text becomes numbers, when a model is trained.
+struct TokeniserPlan {
+  text::Units source = text::Units::subwords;
+  text::Units target = text::Units::subwords;
+  std::int64_t size = 4000;  ///< of subwords; characters and words keep what occurs
+  /// One vocabulary for both sides, so that words can be copied and tables shared.
+  bool shared = false;
+};
+
+/// How a model is trained; a flag for each.
+struct TrainingOptions {
+  std::int64_t batch_tokens = 4096;  ///< of a step, source and target, padding included
+  double rate = 2e-3;                ///< largest; falls as 1 / sqrt(step) after the warm-up
+  std::int64_t warm_up = 500;
+  double smoothing = 0.1;
+  double coverage = 0.0;  ///< weight of the coverage loss
+  double clip = 1.0;      ///< joint norm of the gradients
+  double decay = 0.0;     ///< of AdamW
+  /// What is scored and saved is a moving average of the weights: it does what a falling rate
+  /// does and asks for no number of steps to be known. Polyak and Juditsky, 1992.
+  double average = 0.999;
+  std::int64_t evaluate_every = 500;  ///< steps
+  std::int64_t evaluate_on = 500;     ///< examples of the development part, at most
+  std::int64_t patience = 10;         ///< evaluations without a better score; 0: never stops
+  std::uint64_t seed = 1;
+};
+
+struct Task {
+  std::string name;
+  std::string about;
+  TokeniserPlan tokens;
+  models::ModelOptions model;
+  TrainingOptions training;
+  Limits limits;
+  Overlong overlong = Overlong::drop;
+  Metric metric = Metric::bleu;
+  std::int64_t beam = 4;  ///< of evaluation and answers
+  double length_penalty = 0.6;
+  /// What is done to a text before it is read, in training as in answers.
+  std::function<std::string(std::string_view)> prepare;
+  /// The task's own data; `language` matters to translate alone.
+  std::function<Corpus(const std::string& language, const Say& say)> load;
+};
+
+const std::vector<Task>& all_tasks();
+/// InvalidArgument that lists the tasks when there is none of that name.
+const Task& task_named(std::string_view name);
+
+}  // namespace attn::tasks

@@ -1,0 +1,45 @@
+/// A moving average of a model's weights, which is what gets scored and shipped.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstdint>
+#include <vector>
+
+#include "attn/nn/module.hpp"
+
+namespace attn::tasks {
+
+/// a = d a + (1 - d) w after each step, where d rises to `decay` as (1 + n) / (10 + n), so that
+/// the first steps are soon forgotten.
+class WeightAverage {
+ public:
+  WeightAverage(const nn::Module& module, double decay);
+
+  /// After the optimiser's step number `steps`, counted from 1.
+  void update(std::int64_t steps);
+  /// Exchanges the weights of the module with the average; a second call brings them back.
+  void exchange();
+  /// Named after the parameters, for a checkpoint.
+  const std::vector<nn::NamedTensor>& state() const { return average_; }
+
+ private:
+  double decay_;
+  std::vector<nn::NamedTensor> weights_;
+  std::vector<nn::NamedTensor> average_;
+};
+
+/// The averaged weights, for as long as it lives.
+class WithAverage {
+ public:
+  explicit WithAverage(WeightAverage& average) : average_(average) { average_.exchange(); }
+  ~WithAverage() { average_.exchange(); }
+  WithAverage(const WithAverage&) = delete;
+  WithAverage& operator=(const WithAverage&) = delete;
+
+ private:
+  WeightAverage& average_;
+};
+
+}  // namespace attn::tasks

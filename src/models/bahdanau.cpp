@@ -1,0 +1,133 @@
+#include "attn/models/bahdanau.hpp"
+
+#include <memory>
+#include <optional>
+
+#include "attn/core/error.hpp"
+#include "attn/models/options.hpp"
+#include "attn/models/seq2seq.hpp"
+#include "attn/nn/linear.hpp"
+#include "attn/nn/recurrent.hpp"
+#include "attn/nn/seq2seq/bahdanau_decoder.hpp"
+#include "attn/nn/seq2seq/decoder_step.hpp"
+#include "attn/tensor/ops/attention_decoder.hpp"
+#include "attn/tensor/ops/index.hpp"
+#include "attn/tensor/ops/join.hpp"
+#include "attn/tensor/ops/normalise.hpp"
+#include "attn/tensor/ops/pointwise.hpp"
+#include "attn/tensor/tape.hpp"
+#include "attn/tensor/tensor.hpp"
+#include "models/cached_decoding.hpp"
+#include "models/copying.hpp"
+#include "models/recurrent_encoder.hpp"
+#include "models/token_loss.hpp"
+#include "models/words.hpp"
+
+namespace attn::models {
+namespace {
+
+void check(const ModelOptions& options) {
+  if (options.copy != Copy::none && options.source_vocabulary != options.target_vocabulary)
+    fail("attn::models::make_bahdanau: copying between vocabularies of ",
+         options.source_vocabulary, " and ", options.target_vocabulary,
+         "; one vocabulary is accepted");
+}
+
+class BahdanauModel final : public Seq2Seq {
+ public:
+  struct State {
+    DecoderSource source;
+    Tensor hidden;       ///< [layers, rows, dim]
+    CopySource copying;  ///< of a model that copies
+    Tensor covered;      ///< so, [rows, source]
+
+    void select(const Tensor& rows) {
+      source = nn::select_rows(source, rows);
+      hidden = index_select(hidden, 1, rows);
+      if (copying.ids.defined()) copying.select(rows);
+      if (covered.defined()) covered = index_select(covered, 0, rows);
+    }
+  };
+
+  explicit BahdanauModel(const ModelOptions& options)
+      : words_(add("words", Words(options))),
+        encoder_(add("encoder", RecurrentEncoder(Cell::gru, options))),
+        alignment_(add("alignment", nn::AlignmentModel(options.dim, options.dim, options.dim))),
+        rnn_(add("decoder", nn::Gru({.in = 2 * options.dim,
+                                     .hidden = options.dim,
+                                     .layers = options.decoder_layers}))),
+        read_out_(add("read_out", nn::Linear({.in = 3 * options.dim, .out = options.dim}))) {
+    if (options.copy != Copy::none) copy_ = add("copy", CopyHead(options.dim, options.copy));
+  }
+
+  Tensor loss(const Batch& batch, const LossOptions& options) const override {
+    check_batch(batch, "attn::models::BahdanauModel::loss");
+    State state = begin(batch.source, batch.source_lengths);
+    const Run made = run(batch.input, state, options);
+    return copy_ ? copy_loss(state.copying, made.look, made.logits, batch.target, options)
+                 : token_loss(made.logits, batch.target, options);
+  }
+
+  std::unique_ptr<Decoding> decode(const Tensor& source, const Tensor& lengths) const override {
+    const NoGrad off_the_tape;
+    return std::make_unique<CachedDecoding<BahdanauModel>>(*this, begin(source, lengths));
+  }
+
+  Prediction step(const Tensor& tokens, State& state) const {
+    const Run made = run(tokens.unsqueeze(1), state, {});
+    const Tensor believed = copy_
+                                ? mixed_log_probabilities(state.copying, made.look, made.logits)
+                                : log_softmax(made.logits);
+    return {believed.squeeze(1), made.weights.squeeze(1)};
+  }
+
+ private:
+  struct Run {
+    Tensor logits;   ///< [rows, steps, vocabulary]
+    Tensor weights;  ///< [rows, steps, source]; those that copy, if any do
+    CopyLook look;
+  };
+
+  State begin(const Tensor& source, const Tensor& lengths) const {
+    const Encoded read = encoder_(words_.source(source), lengths);
+    return {{alignment_.keys(read.out), read.out, lengths},
+            read.state,
+            copy_ ? copy_->read(source, read.out, lengths) : CopySource{},
+            {}};
+  }
+
+  /// Any number of steps: tokens i64 [rows, steps].
+  Run run(const Tensor& tokens, State& state, const LossOptions& options) const {
+    const Tensor y = words_.target(tokens);
+    const BahdanauResult read = bahdanau_decode(y, state.source, state.hidden,
+                                                {.query = alignment_.query_weight(),
+                                                 .score = alignment_.score_weight(),
+                                                 .rnn = rnn_.weights()});
+    state.hidden = read.state;
+    Run made{.logits = {}, .weights = read.weights, .look = {}};
+    if (copy_) {
+      made.look = copy_->look(state.copying, read.states, y, state.covered, options);
+      made.weights = made.look.weights;
+      state.covered = made.look.covered;
+    }
+    const Tensor& context = copy_ ? made.look.context : read.contexts;
+    made.logits = words_.logits(tanh(read_out_(concat({read.states, context, y}, 2))));
+    return made;
+  }
+
+  Words words_;
+  RecurrentEncoder encoder_;
+  nn::AlignmentModel alignment_;
+  nn::Gru rnn_;
+  nn::Linear read_out_;
+  std::optional<CopyHead> copy_;
+};
+
+}  // namespace
+
+std::shared_ptr<Seq2Seq> make_bahdanau(const ModelOptions& options) {
+  check(options);
+  return std::make_shared<BahdanauModel>(options);
+}
+
+}  // namespace attn::models

@@ -1,0 +1,36 @@
+/// Decoding for a model that carries a state from step to step.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <utility>
+
+#include "attn/models/seq2seq.hpp"
+#include "attn/tensor/tape.hpp"
+#include "attn/tensor/tensor.hpp"
+
+namespace attn::models {
+
+/// The model has a type State with `select(rows)`, and `Prediction step(tokens, State&) const`.
+template <class Model>
+class CachedDecoding final : public Decoding {
+ public:
+  CachedDecoding(const Model& model, typename Model::State state)
+      : model_(model), state_(std::move(state)) {}
+
+  Prediction step(const Tensor& tokens) override {
+    const NoGrad off_the_tape;
+    return model_.step(tokens, state_);
+  }
+  void select(const Tensor& rows) override {
+    const NoGrad off_the_tape;
+    state_.select(rows);
+  }
+
+ private:
+  const Model& model_;
+  typename Model::State state_;
+};
+
+}  // namespace attn::models

@@ -1,0 +1,242 @@
+#include "attn/models/search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "attn/core/dtype.hpp"
+#include "attn/core/error.hpp"
+#include "attn/core/thread_pool.hpp"
+#include "attn/models/seq2seq.hpp"
+#include "attn/tensor/tensor.hpp"
+#include "models/search_candidates.hpp"
+#include "models/search_history.hpp"
+#include "models/search_sample.hpp"
+
+namespace attn::models {
+namespace {
+
+constexpr const char* kWhere = "attn::models::search: ";
+constexpr double kNever = -std::numeric_limits<double>::infinity();
+
+std::size_t at(std::int64_t i) {
+  return static_cast<std::size_t>(i);
+}
+
+void check(const SearchOptions& options) {
+  if (options.beam < 1) fail(kWhere, "beam ", options.beam, "; 1 and more are accepted");
+  if (options.best < 1 || options.best > options.beam)
+    fail(kWhere, "best ", options.best, "; 1 to the beam, ", options.beam, ", are accepted");
+  if (options.max_length < 1)
+    fail(kWhere, "max_length ", options.max_length, "; 1 and more are accepted");
+  if (!std::isfinite(options.length_penalty) || options.length_penalty < 0.0)
+    fail(kWhere, "length_penalty ", options.length_penalty, "; 0 and more are accepted");
+  if (!std::isfinite(options.temperature) || options.temperature < 0.0)
+    fail(kWhere, "temperature ", options.temperature, "; 0 and more are accepted");
+  if (options.temperature > 0.0 && options.beam != 1)
+    fail(kWhere, "temperature ", options.temperature, " with a beam of ", options.beam,
+         "; drawing accepts a beam of 1");
+  if (options.top < 0) fail(kWhere, "top ", options.top, "; 0 and more are accepted");
+}
+
+/// One source under way.
+struct Source {
+  std::int64_t index;                     ///< in the batch
+  std::vector<double> log_probabilities;  ///< of its rows; kNever: a row without a hypothesis
+  std::vector<Found> finished;
+};
+
+/// What a source does after a step: rows that go on, and hypotheses that end.
+struct Turn {
+  std::vector<Candidate> on;     ///< at most the beam
+  std::vector<Candidate> ended;  ///< met kEos
+};
+
+class Search {
+ public:
+  Search(const Seq2Seq& model, const Tensor& source, const Tensor& lengths,
+         const SearchOptions& options)
+      : options_(options),
+        decoding_(model.decode(source, lengths)),
+        found_(at(source.size(0))) {
+    for (std::int64_t i = 0; i < source.size(0); ++i) sources_.push_back({i, {0.0}, {}});
+    history_.begin_step(std::vector<std::int64_t>(found_.size(), kBos), {});
+    tokens_.assign(found_.size(), kBos);
+  }
+
+  std::vector<std::vector<Found>> run() {
+    for (std::int64_t said = 0; !sources_.empty(); ++said) step(said);
+    return std::move(found_);
+  }
+
+ private:
+  void step(std::int64_t said);
+  Turn turn_of(const Source& source, std::int64_t first_row, std::int64_t said,
+               const Tensor& believed) const;
+  void end(Source& source, const Turn& turn, std::int64_t said);
+  bool is_done(const Source& source, const Turn& turn, std::int64_t said) const;
+  void finish(Source& source, const Turn& turn, std::int64_t first_row);
+  void go_on(Source& source, const Turn& turn, std::int64_t first_row);
+  Found found_at(std::int64_t row, double log_probability, std::int64_t said,
+                 bool finished) const;
+  double penalty(std::int64_t tokens) const {
+    return std::pow((5.0 + static_cast<double>(tokens)) / 6.0, options_.length_penalty);
+  }
+  std::int64_t width() const {  ///< rows of a source
+    return static_cast<std::int64_t>(sources_.front().log_probabilities.size());
+  }
+
+  const SearchOptions& options_;
+  std::unique_ptr<Decoding> decoding_;
+  std::vector<std::vector<Found>> found_;
+  std::vector<Source> sources_;        ///< those not done, each with width() rows, in order
+  std::vector<std::int64_t> tokens_;   ///< that the next step reads, one a row
+  std::vector<std::int64_t> parents_;  ///< their rows in the step before
+  History history_;
+};
+
+Turn Search::turn_of(const Source& source, std::int64_t first_row, std::int64_t said,
+                     const Tensor& believed) const {
+  const std::int64_t vocabulary = believed.size(1);
+  const auto row_of = [&](std::int64_t row) {
+    return std::span(believed.data<float>() + row * vocabulary, at(vocabulary));
+  };
+  std::vector<Candidate> ranked;
+  if (options_.temperature > 0.0) {
+    const Draw draw{options_.temperature, options_.top, options_.seed, source.index, said};
+    const std::int64_t token = drawn(row_of(first_row), draw);
+    const double log_probability = row_of(first_row)[at(token)];
+    ranked.push_back({source.log_probabilities[0] + log_probability, first_row, token});
+  } else {
+    // At most a beam of these is kEos, so a beam of others is among them.
+    Candidates candidates(2 * options_.beam);
+    for (std::size_t i = 0; i < source.log_probabilities.size(); ++i)
+      if (source.log_probabilities[i] != kNever) {
+        const std::int64_t row = first_row + static_cast<std::int64_t>(i);
+        candidates.offer(row, source.log_probabilities[i], row_of(row));
+      }
+    ranked = candidates.best();
+  }
+  Turn turn;
+  for (std::size_t rank = 0; rank < ranked.size(); ++rank) {
+    if (ranked[rank].token != kEos) {
+      if (turn.on.size() < at(options_.beam)) turn.on.push_back(ranked[rank]);
+    } else if (rank < at(options_.beam)) {
+      turn.ended.push_back(ranked[rank]);
+    }
+  }
+  return turn;
+}
+
+Found Search::found_at(std::int64_t row, double log_probability, std::int64_t said,
+                       bool finished) const {
+  Found found = history_.trace(row);
+  found.log_probability = log_probability;
+  found.score = log_probability / penalty(said);
+  found.finished = finished;
+  return found;
+}
+
+void Search::end(Source& source, const Turn& turn, std::int64_t said) {
+  const auto better = [](const Found& a, const Found& b) { return a.score > b.score; };
+  std::vector<Found>& all = source.finished;
+  for (const Candidate& candidate : turn.ended) {
+    Found found = found_at(candidate.row, candidate.log_probability, said, true);
+    all.insert(std::upper_bound(all.begin(), all.end(), found, better), std::move(found));
+  }
+}
+
+bool Search::is_done(const Source& source, const Turn& turn, std::int64_t said) const {
+  if (said == options_.max_length || turn.on.empty()) return true;
+  if (source.finished.size() >= at(options_.beam)) return true;
+  if (source.finished.size() < at(options_.best)) return false;
+  // Log-probabilities only fall, so this is the most that what goes on can come to.
+  const double most = turn.on.front().log_probability / penalty(options_.max_length);
+  return source.finished[at(options_.best - 1)].score >= most;
+}
+
+/// The answers of a source that is done. Too few of them are made up for by hypotheses that
+/// max_length cut off.
+void Search::finish(Source& source, const Turn& turn, std::int64_t first_row) {
+  std::vector<Found>& answers = source.finished;
+  const auto has_ended = [&](std::int64_t row) {
+    return std::any_of(turn.ended.begin(), turn.ended.end(),
+                       [row](const Candidate& ended) { return ended.row == row; });
+  };
+  // Rows are in the order of their probabilities.
+  for (std::size_t i = 0; i < source.log_probabilities.size(); ++i) {
+    const std::int64_t row = first_row + static_cast<std::int64_t>(i);
+    const double log_probability = source.log_probabilities[i];
+    if (answers.size() >= at(options_.best) || log_probability == kNever) break;
+    if (!has_ended(row))
+      answers.push_back(found_at(row, log_probability, options_.max_length, false));
+  }
+  if (answers.size() > at(options_.best)) answers.resize(at(options_.best));
+  found_[at(source.index)] = std::move(answers);
+}
+
+void Search::go_on(Source& source, const Turn& turn, std::int64_t first_row) {
+  source.log_probabilities.clear();
+  for (const Candidate& next : turn.on) {
+    source.log_probabilities.push_back(next.log_probability);
+    parents_.push_back(next.row);
+    tokens_.push_back(next.token);
+  }
+  // A vocabulary may have fewer words than the beam has rows.
+  for (std::size_t row = turn.on.size(); row < at(options_.beam); ++row) {
+    source.log_probabilities.push_back(kNever);
+    parents_.push_back(first_row);
+    tokens_.push_back(kEos);
+  }
+}
+
+/// `said` tokens of each hypothesis have been read, kBos besides.
+void Search::step(std::int64_t said) {
+  const auto rows = static_cast<std::int64_t>(tokens_.size());
+  const Prediction made = decoding_->step(Tensor::from(tokens_, {rows}));
+  const Tensor believed = made.log_probabilities.to(DType::f32).contiguous();
+  history_.end_step(made.weights);
+  std::vector<Turn> turns(sources_.size());
+  const std::int64_t each = width();
+  ThreadPool::shared().parallel_for(
+      static_cast<int>(turns.size()), ThreadPool::default_threads(),
+      [&](int i) { turns[at(i)] = turn_of(sources_[at(i)], i * each, said, believed); });
+
+  std::vector<Source> rest;
+  tokens_.clear();
+  parents_.clear();
+  for (std::size_t i = 0; i < sources_.size(); ++i) {
+    const std::int64_t first_row = static_cast<std::int64_t>(i) * each;
+    end(sources_[i], turns[i], said);
+    if (is_done(sources_[i], turns[i], said)) {
+      finish(sources_[i], turns[i], first_row);
+    } else {
+      go_on(sources_[i], turns[i], first_row);
+      rest.push_back(std::move(sources_[i]));
+    }
+  }
+  sources_ = std::move(rest);
+  if (sources_.empty()) return;
+  std::vector<std::int64_t> as_they_are(at(rows));
+  std::iota(as_they_are.begin(), as_they_are.end(), 0);
+  if (parents_ != as_they_are)
+    decoding_->select(Tensor::from(parents_, {static_cast<std::int64_t>(parents_.size())}));
+  history_.begin_step(tokens_, parents_);
+}
+
+}  // namespace
+
+std::vector<std::vector<Found>> search(const Seq2Seq& model, const Tensor& source,
+                                       const Tensor& lengths, const SearchOptions& options) {
+  check(options);
+  return Search(model, source, lengths, options).run();
+}
+
+}  // namespace attn::models

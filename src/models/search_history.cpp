@@ -1,0 +1,43 @@
+#include "models/search_history.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "attn/core/dtype.hpp"
+#include "attn/models/search.hpp"
+#include "attn/tensor/tensor.hpp"
+
+namespace attn::models {
+
+void History::begin_step(std::vector<std::int64_t> tokens, std::vector<std::int64_t> parents) {
+  steps_.push_back({std::move(tokens), std::move(parents), {}});
+}
+
+void History::end_step(const Tensor& weights) {
+  if (weights.defined()) steps_.back().weights = weights.to(DType::f32).contiguous();
+}
+
+Found History::trace(std::int64_t row) const {
+  Found found;
+  const Tensor& newest = steps_.back().weights;
+  const std::int64_t width = newest.defined() ? newest.size(1) : 0;
+  found.weights.resize(steps_.size() * static_cast<std::size_t>(width));
+  for (std::size_t step = steps_.size(); step-- > 0;) {
+    const Step& at = steps_[step];
+    if (width > 0)
+      std::copy_n(at.weights.data<float>() + row * width, width,
+                  found.weights.begin() + static_cast<std::int64_t>(step) * width);
+    // The first token is kBos.
+    if (step > 0) {
+      found.tokens.push_back(at.tokens[static_cast<std::size_t>(row)]);
+      row = at.parents[static_cast<std::size_t>(row)];
+    }
+  }
+  std::reverse(found.tokens.begin(), found.tokens.end());
+  return found;
+}
+
+}  // namespace attn::models

@@ -1,0 +1,78 @@
+/// The two attentions of a Transformer's layers.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstdint>
+#include <optional>
+
+#include "attn/models/options.hpp"
+#include "attn/nn/linear.hpp"
+#include "attn/nn/module.hpp"
+#include "attn/nn/position/relative_shaw.hpp"
+#include "attn/tensor/attend.hpp"
+#include "attn/tensor/ops/rotary.hpp"
+#include "attn/tensor/tensor.hpp"
+
+namespace attn::models::transformer {
+
+/// `parts` projections of the same features in one product, each drawn as Glorot and Bengio's,
+/// bias 0.
+nn::Linear projection(std::int64_t in, std::int64_t out, std::int64_t parts = 1);
+
+/// Keys and values, [batch, heads, positions, channels] each.
+struct KeysValues {
+  Tensor keys;
+  Tensor values;
+};
+
+/// What is the same for every layer of a call; no table without rotary positions.
+struct SelfPlaces {
+  Keep keep;
+  RotaryTable turns;
+};
+
+class SelfAttention : public nn::Module {
+ public:
+  explicit SelfAttention(const ModelOptions& options);
+
+  /// x [batch, positions, dim] -> the same.
+  Tensor operator()(const Tensor& x, const SelfPlaces& places) const;
+
+  struct Projected {
+    Tensor q;
+    KeysValues now;
+  };
+  /// Queries, keys and values, turned; a decoding keeps the keys and values.
+  Projected project(const Tensor& x, const RotaryTable& turns) const;
+  Tensor look(const Tensor& q, const KeysValues& at, const Keep& keep) const;
+
+ private:
+  ModelOptions options_;
+  nn::Linear in_;  ///< q, k, v
+  nn::Linear out_;
+  std::optional<nn::RelativeShaw> relative_;
+};
+
+/// Attention over what the encoder made.
+class MemoryAttention : public nn::Module {
+ public:
+  explicit MemoryAttention(const ModelOptions& options);
+
+  /// Keys and values side by side, made once a source: [batch, source, dim] -> [batch, source,
+  /// 2 dim].
+  Tensor remember(const Tensor& memory) const { return key_value_(memory); }
+
+  /// x [batch, positions, dim] and what was remembered; the output has been projected.
+  Attended operator()(const Tensor& x, const Tensor& memory, const Keep& keep,
+                      const Want& want) const;
+
+ private:
+  ModelOptions options_;
+  nn::Linear query_;
+  nn::Linear key_value_;
+  nn::Linear out_;
+};
+
+}  // namespace attn::models::transformer

@@ -1,0 +1,144 @@
+// Decoding step by step: the past is kept, the source is looked at but never read again.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "attn/core/dtype.hpp"
+#include "attn/core/error.hpp"
+#include "attn/models/seq2seq.hpp"
+#include "attn/tensor/ops/index.hpp"
+#include "attn/tensor/ops/normalise.hpp"
+#include "attn/tensor/tape.hpp"
+#include "attn/tensor/tensor.hpp"
+#include "models/copying.hpp"
+#include "models/transformer/model.hpp"
+#include "models/transformer/past.hpp"
+
+namespace attn::models::transformer {
+namespace {
+
+constexpr const char* kWhere = "attn::models::Transformer: ";
+
+/// Rows as groups of one size, each of one source: [0 0 1 1 1 1] is 0, 1, 1 in groups of two.
+struct Groups {
+  std::int64_t size = 1;
+  std::vector<std::int64_t> sources;
+};
+
+Groups grouped(const std::vector<std::int64_t>& source_of_row) {
+  const auto rows = static_cast<std::int64_t>(source_of_row.size());
+  Groups made{std::max<std::int64_t>(1, rows), {}};
+  // Where the source changes, a group ends: the size divides every such place.
+  for (std::size_t i = 1; i < source_of_row.size(); ++i)
+    if (source_of_row[i] != source_of_row[i - 1])
+      made.size = std::gcd(made.size, static_cast<std::int64_t>(i));
+  for (std::int64_t i = 0; i < rows; i += made.size)
+    made.sources.push_back(source_of_row[static_cast<std::size_t>(i)]);
+  return made;
+}
+
+class TransformerDecoding final : public Decoding {
+ public:
+  TransformerDecoding(const Transformer& model, const Tensor& source, const Tensor& lengths)
+      : model_(model),
+        lengths_(lengths),
+        sources_(source.size(0)),
+        ancestry_(source.size(0)),
+        past_(static_cast<std::size_t>(model.options().decoder_layers)) {
+    const Tensor memory = model.encode(source, lengths);
+    memory_ = model.decoder().remember(memory);
+    if (const CopyHead* copy = model.copy()) copying_ = copy->read(source, memory, lengths);
+  }
+
+  Prediction step(const Tensor& tokens) override;
+  void select(const Tensor& rows) override;
+
+ private:
+  Prediction copied(const Tensor& inputs, const Tensor& states, const Tensor& logits);
+  void choose_sources(const std::vector<std::int64_t>& sources);
+
+  const Transformer& model_;
+  Tensor lengths_;              ///< i64 [sources]
+  std::vector<Tensor> memory_;  ///< a layer each
+  CopySource copying_;          ///< of a model that copies: a source for each row
+  Tensor covered_;              ///< [rows, source]: how much each word was looked at
+  std::int64_t sources_;
+  std::int64_t group_ = 1;  ///< rows of a source
+  Ancestry ancestry_;
+  std::vector<Past> past_;
+  std::int64_t length_ = 0;
+};
+
+Prediction TransformerDecoding::step(const Tensor& tokens) {
+  const NoGrad off_the_tape;
+  const std::int64_t rows = sources_ * group_;
+  if (!(tokens.shape() == Shape{rows}) || tokens.dtype() != DType::i64)
+    fail(kWhere, "tokens ", tokens.text(), "; i64 [", rows, "] is accepted");
+  // Rows of a source are not positions: all of them are at the same place.
+  const Transformer::Input in = model_.input(tokens.reshape({sources_, group_}), {length_, 1});
+  const Decoder::Made made =
+      model_.decoder().next(in.words, memory_, lengths_, in.places, past_);
+  ancestry_.append();
+  ++length_;
+  const Shape a_row{rows, 1, in.words.size(2)};
+  const Tensor states = made.states.reshape(a_row);
+  const Tensor logits = model_.words().logits(states);
+  if (model_.copy()) return copied(in.words.reshape(a_row), states, logits);
+  return {log_softmax(logits).squeeze(1), made.weights.reshape({rows, made.weights.size(2)})};
+}
+
+Prediction TransformerDecoding::copied(const Tensor& inputs, const Tensor& states,
+                                       const Tensor& logits) {
+  const CopyLook look = model_.copy()->look(copying_, states, inputs, covered_);
+  covered_ = look.covered;
+  return {mixed_log_probabilities(copying_, look, logits).squeeze(1), look.weights.squeeze(1)};
+}
+
+void TransformerDecoding::choose_sources(const std::vector<std::int64_t>& sources) {
+  std::vector<std::int64_t> as_they_are(static_cast<std::size_t>(sources_));
+  std::iota(as_they_are.begin(), as_they_are.end(), 0);
+  sources_ = static_cast<std::int64_t>(sources.size());
+  if (sources == as_they_are) return;
+  const Tensor index = Tensor::from(sources, {sources_});
+  lengths_ = index_select(lengths_, 0, index);
+  for (Tensor& layer : memory_) layer = index_select(layer, 0, index);
+}
+
+void TransformerDecoding::select(const Tensor& rows) {
+  const NoGrad off_the_tape;
+  if (rows.rank() != 1 || rows.dtype() != DType::i64)
+    fail(kWhere, "rows ", rows.text(), "; i64 [rows] is accepted");
+  const Tensor packed = rows.contiguous();
+  const std::span<const std::int64_t> chosen(packed.data<std::int64_t>(),
+                                             static_cast<std::size_t>(packed.numel()));
+  std::vector<std::int64_t> sources;
+  sources.reserve(chosen.size());
+  for (const std::int64_t row : chosen) {
+    if (row < 0 || row >= sources_ * group_)
+      fail(kWhere, "row ", row, " of ", sources_ * group_, " is selected; 0 to ",
+           sources_ * group_ - 1, " are accepted");
+    sources.push_back(row / group_);
+  }
+  const Groups after = grouped(sources);
+  group_ = after.size;
+  choose_sources(after.sources);
+  const RowMoves moves = ancestry_.select(chosen);
+  for (Past& layer : past_) layer.select(moves);
+  if (!model_.copy()) return;
+  copying_.select(packed);
+  if (covered_.defined()) covered_ = index_select(covered_, 0, packed);
+}
+
+}  // namespace
+
+std::unique_ptr<Decoding> start_decoding(const Transformer& model, const Tensor& source,
+                                         const Tensor& lengths) {
+  return std::make_unique<TransformerDecoding>(model, source, lengths);
+}
+
+}  // namespace attn::models::transformer

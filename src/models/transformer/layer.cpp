@@ -1,0 +1,73 @@
+#include "models/transformer/layer.hpp"
+
+#include "attn/models/options.hpp"
+#include "attn/nn/dropout.hpp"
+#include "attn/nn/layer_norm.hpp"
+#include "attn/tensor/attend.hpp"
+#include "attn/tensor/ops/pointwise.hpp"
+#include "attn/tensor/ops/rotary.hpp"
+#include "attn/tensor/tensor.hpp"
+#include "models/transformer/attention.hpp"
+#include "models/transformer/past.hpp"
+
+namespace attn::models::transformer {
+namespace {
+
+nn::LayerNorm norm(const ModelOptions& options) {
+  return nn::LayerNorm({.features = options.dim});
+}
+
+}  // namespace
+
+FeedForward::FeedForward(const ModelOptions& options)
+    : in_(add("in", projection(options.dim, options.feed_forward))),
+      out_(add("out", projection(options.feed_forward, options.dim))),
+      dropout_(add("dropout", nn::Dropout(options.dropout))) {}
+
+Tensor FeedForward::operator()(const Tensor& x) const {
+  return out_(dropout_(relu(in_(x))));
+}
+
+EncoderLayer::EncoderLayer(const ModelOptions& options)
+    : self_norm_(add("self_norm", norm(options))),
+      self_(add("self", SelfAttention(options))),
+      feed_norm_(add("feed_norm", norm(options))),
+      feed_(add("feed", FeedForward(options))),
+      dropout_(add("dropout", nn::Dropout(options.dropout))) {}
+
+Tensor EncoderLayer::operator()(const Tensor& x, const SelfPlaces& places) const {
+  const Tensor looked = x + dropout_(self_(self_norm_(x), places));
+  return looked + dropout_(feed_(feed_norm_(looked)));
+}
+
+DecoderLayer::DecoderLayer(const ModelOptions& options)
+    : self_norm_(add("self_norm", norm(options))),
+      self_(add("self", SelfAttention(options))),
+      source_norm_(add("source_norm", norm(options))),
+      source_(add("source", MemoryAttention(options))),
+      feed_norm_(add("feed_norm", norm(options))),
+      feed_(add("feed", FeedForward(options))),
+      dropout_(add("dropout", nn::Dropout(options.dropout))) {}
+
+DecoderLayer::Made DecoderLayer::look_and_feed(const Tensor& x, const Memory& memory) const {
+  const Attended seen = source_(source_norm_(x), memory.at, memory.keep, memory.want);
+  const Tensor looked = x + dropout_(seen.output);
+  return {looked + dropout_(feed_(feed_norm_(looked))), seen.weights};
+}
+
+DecoderLayer::Made DecoderLayer::operator()(const Tensor& x, const SelfPlaces& places,
+                                            const Memory& memory) const {
+  return look_and_feed(x + dropout_(self_(self_norm_(x), places)), memory);
+}
+
+DecoderLayer::Made DecoderLayer::next(const Tensor& x, const RotaryTable& turns,
+                                      const Memory& memory, Past& past) const {
+  const Tensor rows = x.reshape({x.size(0) * x.size(1), 1, x.size(2)});
+  const SelfAttention::Projected made = self_.project(self_norm_(rows), turns);
+  past.append(made.now);
+  // The newest position is the last key: all that is kept lies before it.
+  const Tensor looked = dropout_(self_.look(made.q, past.seen(), {}));
+  return look_and_feed((rows + looked).reshape(x.shape()), memory);
+}
+
+}  // namespace attn::models::transformer

@@ -1,0 +1,86 @@
+#include "models/transformer/model.hpp"
+
+#include <memory>
+
+#include "attn/core/dtype.hpp"
+#include "attn/core/error.hpp"
+#include "attn/models/options.hpp"
+#include "attn/models/seq2seq.hpp"
+#include "attn/models/transformer.hpp"
+#include "attn/tensor/tape.hpp"
+#include "attn/tensor/tensor.hpp"
+#include "models/copying.hpp"
+#include "models/token_loss.hpp"
+#include "models/transformer/places.hpp"
+#include "models/words.hpp"
+
+namespace attn::models::transformer {
+namespace {
+
+constexpr const char* kWhere = "attn::models::Transformer";
+
+void check_source(const Tensor& source, const Tensor& lengths) {
+  const bool fits = source.defined() && lengths.defined() && source.rank() == 2 &&
+                    source.dtype() == DType::i64 && lengths.dtype() == DType::i64 &&
+                    lengths.shape() == Shape{source.size(0)};
+  if (!fits)
+    fail(kWhere, ": source ", source.defined() ? source.text() : "none", " with lengths ",
+         lengths.defined() ? lengths.text() : "none",
+         "; i64 [batch, source] and [batch] are accepted");
+}
+
+ModelOptions checked(const ModelOptions& options) {
+  validate(options);
+  return options;
+}
+
+}  // namespace
+
+Transformer::Transformer(const ModelOptions& options)
+    : options_(checked(options)),
+      words_(add("words", Words(options))),
+      encoder_(add("encoder", Encoder(options))),
+      decoder_(add("decoder", Decoder(options))) {
+  if (options.copy != Copy::none) copy_ = add("copy", CopyHead(options.dim, options.copy));
+}
+
+Tensor Transformer::encode(const Tensor& source, const Tensor& lengths) const {
+  const Tensor words = words_.source(source);
+  const Places at = places_of(options_, {0, source.size(1)}, words.dtype());
+  return encoder_(at.added_to(words), lengths, at);
+}
+
+Transformer::Input Transformer::input(const Tensor& ids, const PlaceRange& range) const {
+  const Tensor words = words_.target(ids);
+  const Places at = places_of(options_, range, words.dtype());
+  return {at.added_to(words), at};
+}
+
+Tensor Transformer::loss(const Batch& batch, const LossOptions& options) const {
+  check_batch(batch, kWhere);
+  const Tensor memory = encode(batch.source, batch.source_lengths);
+  const Input in = input(batch.input, {0, batch.input.size(1)});
+  const Tensor states = decoder_(in.words, memory, batch.source_lengths, in.places);
+  const Tensor logits = words_.logits(states);
+  if (!copy_) return token_loss(logits, batch.target, options);
+  const CopySource source = copy_->read(batch.source, memory, batch.source_lengths);
+  const CopyLook look = copy_->look(source, states, in.words, {}, options);
+  return copy_loss(source, look, logits, batch.target, options);
+}
+
+std::unique_ptr<Decoding> Transformer::decode(const Tensor& source,
+                                              const Tensor& lengths) const {
+  check_source(source, lengths);
+  const NoGrad off_the_tape;
+  return start_decoding(*this, source, lengths);
+}
+
+}  // namespace attn::models::transformer
+
+namespace attn::models {
+
+std::shared_ptr<Seq2Seq> make_transformer(const ModelOptions& options) {
+  return std::make_shared<transformer::Transformer>(options);
+}
+
+}  // namespace attn::models

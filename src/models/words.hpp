@@ -1,0 +1,38 @@
+/// Words in and words out: the tables that turn tokens into vectors and vectors into scores of
+/// tokens, one, two or three of them. Press and Wolf, 2017, arXiv:1608.05859.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include "attn/models/options.hpp"
+#include "attn/nn/dropout.hpp"
+#include "attn/nn/module.hpp"
+#include "attn/tensor/tensor.hpp"
+
+namespace attn::models {
+
+/// Rows begin with length 1, so that scores of states begin near 0; read as vectors they are
+/// scaled by sqrt(dim), so that an entry is near 1.
+class Words : public nn::Module {
+ public:
+  explicit Words(const ModelOptions& options);
+
+  /// ids i64 [...] -> [..., dim], with dropout.
+  Tensor source(const Tensor& ids) const;
+  Tensor target(const Tensor& ids) const;
+  /// x [..., dim] -> logits [..., target vocabulary], with dropout in front.
+  Tensor logits(const Tensor& x) const;
+  Tensor drop(const Tensor& x) const { return dropout_(x); }
+
+ private:
+  Tensor read(const Tensor& table, const Tensor& ids) const;
+
+  nn::Dropout dropout_;
+  Tensor target_;  ///< "target" [target vocabulary, dim]
+  Tensor source_;  ///< "source" [source vocabulary, dim], or the target's
+  Tensor output_;  ///< "output" [target vocabulary, dim], or the target's
+  Tensor bias_;    ///< "bias" [target vocabulary]
+};
+
+}  // namespace attn::models

@@ -1,0 +1,88 @@
+#include "attn/tasks/answer.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attn/models/search.hpp"
+#include "attn/tasks/batches.hpp"
+#include "attn/tasks/pair_model.hpp"
+
+namespace attn::tasks {
+namespace {
+
+/// Rows times beams times tokens of the source in one search: enough to keep products busy,
+/// and little memory.
+constexpr std::size_t kTokensOfASearch = 8192;
+
+Answer answer_of(const PairModel& model, models::Found found,
+                 const std::vector<std::int64_t>& source, std::size_t padded) {
+  // Weights of the padding are 0 and nobody's.
+  std::vector<float> weights;
+  for (std::size_t row = 0; row * padded < found.weights.size(); ++row) {
+    const auto first = found.weights.begin() + static_cast<std::ptrdiff_t>(row * padded);
+    weights.insert(weights.end(), first, first + static_cast<std::ptrdiff_t>(source.size()));
+  }
+  return {.text = model.target.decode(found.tokens),
+          .score = found.score,
+          .log_probability = found.log_probability,
+          .finished = found.finished,
+          .source = source,
+          .target = std::move(found.tokens),
+          .weights = std::move(weights)};
+}
+
+}  // namespace
+
+std::vector<std::vector<Answer>> answer(const PairModel& model,
+                                        std::span<const std::string> texts,
+                                        const models::SearchOptions& options,
+                                        const Done& done) {
+  models::SearchOptions within = options;
+  within.max_length = std::min(options.max_length, model.limits.target);
+  std::vector<std::vector<std::int64_t>> sources;
+  sources.reserve(texts.size());
+  for (const std::string& text : texts)
+    sources.push_back(encode_source(model.source, text, model.limits.source));
+  std::vector<std::size_t> order(texts.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return sources[a].size() < sources[b].size();
+  });
+
+  std::vector<std::vector<Answer>> answers(texts.size());
+  const auto beam = static_cast<std::size_t>(options.beam);
+  std::size_t begin = 0;
+  // Nothing to read, nothing to say: eos alone.
+  for (; begin < order.size() && sources[order[begin]].size() == 1; ++begin) {
+    Answer& empty = answers[order[begin]].emplace_back();
+    empty.finished = true;
+    empty.source = sources[order[begin]];
+  }
+  while (begin < order.size()) {
+    std::size_t end = begin + 1;
+    while (end < order.size() &&
+           (end + 1 - begin) * beam * sources[order[end]].size() <= kTokensOfASearch)
+      ++end;
+    std::vector<std::vector<std::int64_t>> group;
+    group.reserve(end - begin);
+    for (std::size_t i = begin; i < end; ++i) group.push_back(sources[order[i]]);
+    const SourceBatch batch = collate_sources(group);
+    auto found = models::search(*model.model, batch.source, batch.lengths, within);
+    const auto padded = static_cast<std::size_t>(batch.source.size(1));
+    for (std::size_t i = begin; i < end; ++i)
+      for (models::Found& one : found[i - begin])
+        answers[order[i]].push_back(
+            answer_of(model, std::move(one), sources[order[i]], padded));
+    begin = end;
+    if (done) done(static_cast<std::int64_t>(begin));
+  }
+  return answers;
+}
+
+}  // namespace attn::tasks

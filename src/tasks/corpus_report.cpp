@@ -1,0 +1,100 @@
+#include "attn/tasks/corpus_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "attn/tasks/corpus.hpp"
+
+namespace attn::tasks {
+namespace {
+
+std::size_t characters_of(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<int>(c) & 0xC0) != 0x80; }));
+}
+
+std::size_t tokens_of(std::string_view text) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < text.size(); ++i)
+    count += text[i] != ' ' && (i == 0 || text[i - 1] == ' ') ? 1u : 0u;
+  return count;
+}
+
+std::string_view first_target(const Example& example) {
+  return example.targets.empty() ? std::string_view() : std::string_view(example.targets[0]);
+}
+
+template <class Text>
+SideReport side_of(const std::vector<Example>& part, Text text) {
+  std::vector<std::size_t> characters;
+  std::vector<std::size_t> tokens;
+  for (const Example& example : part) {
+    characters.push_back(characters_of(text(example)));
+    tokens.push_back(tokens_of(text(example)));
+  }
+  return {lengths_of(std::move(characters)), lengths_of(std::move(tokens))};
+}
+
+PartReport part_of(const std::string& name, const std::vector<Example>& part) {
+  PartReport report{.name = name, .examples = part.size(), .source = {}, .target = {}};
+  std::unordered_set<std::string_view> sources;
+  std::unordered_set<std::string> pairs;
+  for (const Example& example : part) {
+    report.repeated_sources += !sources.insert(example.source).second;
+    // A tab is in neither, so that the two cannot run into each other.
+    report.repeated_pairs +=
+        !pairs.insert(example.source + "\t" + std::string(first_target(example))).second;
+    report.more_targets += example.targets.size() > 1;
+  }
+  report.source = side_of(part, [](const Example& e) { return std::string_view(e.source); });
+  report.target = side_of(part, first_target);
+  return report;
+}
+
+LeakReport leak_of(const char* from_name, const std::vector<Example>& from, const char* to_name,
+                   const std::vector<Example>& to) {
+  std::unordered_set<std::string_view> sources;
+  std::unordered_set<std::string_view> targets;
+  for (const Example& example : from) {
+    sources.insert(example.source);
+    targets.insert(first_target(example));
+  }
+  LeakReport leak{.from = from_name, .to = to_name};
+  for (const Example& example : to) {
+    leak.sources += sources.contains(example.source);
+    leak.targets += targets.contains(first_target(example));
+  }
+  return leak;
+}
+
+}  // namespace
+
+Lengths lengths_of(std::vector<std::size_t> lengths) {
+  if (lengths.empty()) return {};
+  std::sort(lengths.begin(), lengths.end());
+  const auto count = static_cast<double>(lengths.size());
+  const auto at = [&](double share) {
+    return lengths[static_cast<std::size_t>(std::ceil(share * count)) - 1];
+  };
+  return {.mean = std::accumulate(lengths.begin(), lengths.end(), 0.0) / count,
+          .median = at(0.5),
+          .most = at(0.95),
+          .longest = lengths.back()};
+}
+
+CorpusReport report_on(const Corpus& corpus) {
+  const auto& [name, train, development, test, notes] = corpus;
+  return {{part_of("train", train), part_of("development", development), part_of("test", test)},
+          {leak_of("train", train, "development", development),
+           leak_of("train", train, "test", test),
+           leak_of("development", development, "test", test)}};
+}
+
+}  // namespace attn::tasks

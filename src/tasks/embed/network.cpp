@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tasks/embed/network.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "attn/core/dtype.hpp"
+#include "attn/core/error.hpp"
+#include "attn/tensor/attend.hpp"
+#include "attn/tensor/ops/index.hpp"
+#include "attn/tensor/ops/matmul.hpp"
+#include "attn/tensor/ops/normalise.hpp"
+#include "attn/tensor/ops/pointwise.hpp"
+#include "attn/tensor/ops/reduce.hpp"
+#include "attn/tensor/tensor.hpp"
+#include "tasks/embed/graph_weights.hpp"
+
+namespace attn::tasks {
+namespace {
+
+// TensorFlow's names: variables and folded constants under one, the rest of the graph under the
+// other.
+const std::string kVariables = "module/Encoder_en/";
+const std::string kGraph = "module_apply_default/Encoder_en/";
+const std::string kEncode = "KonaTransformer/Encode/";
+const std::string kPart = "/ConcatPartitions/concat";
+
+std::string layer_name(int index) {
+  return "Layer_" + std::to_string(index) + "/TransformerLayer/";
+}
+
+/// [positions, 2 * frequencies]: sin(p f), then cos(p f).
+Tensor timing_table(const Tensor& frequencies, std::int64_t positions) {
+  const std::vector<float> f = frequencies.to_vector<float>();
+  std::vector<float> table;
+  for (std::int64_t p = 0; p < positions; ++p) {
+    for (const float frequency : f)
+      table.push_back(std::sin(static_cast<float>(p) * frequency));
+    for (const float frequency : f)
+      table.push_back(std::cos(static_cast<float>(p) * frequency));
+  }
+  return Tensor::from(table, {positions, 2 * std::ssize(f)});
+}
+
+}  // namespace
+
+Network::Network(const GraphWeights& weights)
+    : table_(weights.tensor("module/Embeddings_en", {-1, -1})) {
+  // A text longer than this would be no sentence, and the table below must stay small.
+  constexpr std::int64_t kMostPieces = 65536;
+  constexpr std::int64_t kMostHeads = 1024;
+  const std::string stack = kGraph + kEncode + "TransformerStack/";
+  const std::string shared = stack + layer_name(1);
+  heads_ = weights.integer(
+      shared + "MultiheadAttention/split_heads/split_last_dimension/Reshape/shape/2");
+  if (heads_ < 1 || heads_ > kMostHeads)
+    fail<FileError>(weights.where(), ": ", heads_, " heads; 1 to ", kMostHeads, " are read");
+  eps_ = weights.real(shared + "FFN/layer_prepostprocess/layer_norm/Cast/x");
+  least_square_ = weights.real(kGraph + "hidden_layers/l2_normalize/Maximum/y");
+  if (eps_ <= 0.0 || least_square_ <= 0.0)
+    fail<FileError>(weights.where(), ": a constant of normalisation is not above 0");
+  const std::int64_t most = weights.integer(kGraph + "KonaTransformer/ClipToMaxLength/Less/y");
+  if (most < 1 || most > kMostPieces)
+    fail<FileError>(weights.where(), ": texts of ", most, " pieces; 1 to ", kMostPieces,
+                    " are read");
+  const std::int64_t features = table_.size(1);
+  timing_ =
+      timing_table(weights.tensor(stack + "Layer_0/AddTimingSignal/TimingSignal/ExpandDims_1",
+                                  {1, features / 2}),
+                   most);
+  if (timing_.size(1) != features)
+    fail<FileError>(weights.where(), ": ", features,
+                    " features a piece; an even number is needed");
+  layers_[0] = layer(weights, 0, features);
+  layers_[1] = layer(weights, 1, layers_[0].narrow.bias.size(0));
+  const std::string hidden = kVariables + "hidden_layers/tanh_layer_0/";
+  last_ = dense(weights, hidden + "weights", hidden + "bias", layers_[1].narrow.bias.size(0));
+}
+
+Network::Dense Network::dense(const GraphWeights& weights, const std::string& kernel,
+                              const std::string& bias, std::int64_t in, std::int64_t out) {
+  // Projections of attention are kept as convolutions over one place.
+  const bool convolution = kernel.ends_with("kernel/part_0");
+  Tensor weight = convolution ? weights.tensor(kernel, {1, 1, in, out}).squeeze(0).squeeze(0)
+                              : weights.tensor(kernel, {in, out});
+  weight = weight.transpose(0, 1).contiguous();
+  return {weight, weights.tensor(bias, {weight.size(0)})};
+}
+
+Network::Layer Network::layer(const GraphWeights& weights, int index,
+                              std::int64_t width) const {
+  const std::string own = kGraph + kEncode + layer_name(index);
+  const std::string kernels = kVariables + kEncode + layer_name(index) + "MultiheadAttention/";
+  const std::string graph = kGraph + kEncode + "TransformerStack/" + layer_name(index);
+  const auto norm_of = [&](const std::string& prefix, std::int64_t features) {
+    const std::string name = prefix + "layer_prepostprocess/layer_norm/layer_norm_";
+    return Norm{weights.tensor(name + "scale" + kPart, {features}),
+                weights.tensor(name + "bias" + kPart, {features})};
+  };
+  const std::string attention = own + "MultiheadAttention/";
+
+  Layer layer;
+  layer.attention_norm = norm_of(own, width);
+  layer.qkv = dense(weights, kernels + "qkv_transform_single/kernel/part_0",
+                    attention + "qkv_transform_single/bias" + kPart, width);
+  const std::int64_t joined = layer.qkv.bias.size(0);
+  if (joined % (3 * heads_) != 0)
+    fail<FileError>(weights.where(), ": layer ", index, " joins ", joined,
+                    " channels of queries, keys and values; ", heads_,
+                    " heads need a multiple of ", 3 * heads_);
+  layer.out = dense(weights, kernels + "output_transform_single/kernel/part_0",
+                    attention + "output_transform_single/bias" + kPart, joined / 3);
+  const std::int64_t wide = layer.out.bias.size(0);
+  if (index == 0)
+    layer.residual =
+        dense(weights, own + "dense/kernel" + kPart, own + "dense/bias" + kPart, width, wide);
+  layer.scale = weights.real(graph + "MultiheadAttention/mul/y");
+  layer.ffn_norm = norm_of(own + "FFN/", wide);
+  layer.widen = dense(weights, graph + "FFN/conv1/Tensordot/Reshape_1",
+                      own + "FFN/conv1/bias" + kPart, wide);
+  layer.narrow = dense(weights, graph + "FFN/conv2/Tensordot/Reshape_1",
+                       own + "FFN/conv2/bias" + kPart, layer.widen.bias.size(0), wide);
+  return layer;
+}
+
+Tensor Network::Dense::operator()(const Tensor& x) const {
+  return linear(x, weight, bias);
+}
+
+Tensor Network::norm(const Tensor& x, const Norm& norm) const {
+  return layer_norm(x, norm.scale, norm.shift, eps_);
+}
+
+Tensor Network::run(const Layer& layer, const Tensor& x, const Tensor& lengths) const {
+  const std::int64_t batch = x.size(0);
+  const std::int64_t pieces = x.size(1);
+  const Tensor qkv =
+      layer.qkv(norm(x, layer.attention_norm)).reshape({batch, pieces, 3, heads_, -1});
+  const auto part = [&](std::int64_t which) { return qkv.select(2, which).transpose(1, 2); };
+  const Tensor pooled =
+      attend(part(0), part(1), part(2), spec::dot(layer.scale), spec::lengths(lengths))
+          .output.transpose(1, 2)
+          .reshape({batch, pieces, -1});
+  const Tensor y = layer.out(pooled) + (layer.residual.weight ? layer.residual(x) : x);
+  return y + layer.narrow(relu(layer.widen(norm(y, layer.ffn_norm))));
+}
+
+Tensor Network::operator()(const Tensor& ids, const Tensor& lengths) const {
+  const std::int64_t pieces = ids.size(1);
+  // The graph adds the timing signal to the vectors, and the sum to the vectors once more.
+  Tensor x = affine(embedding(table_, ids), 2.0, 0.0) + timing_.slice(0, 0, pieces);
+  for (const Layer& layer : layers_) x = run(layer, x, lengths);
+  const Tensor kept = keep_where(x, length_mask(lengths, pieces).unsqueeze(2));
+  const Tensor mean = sum(kept, 1) / lengths.to(DType::f32).unsqueeze(1);
+  const Tensor out = tanh(last_(mean));
+  const Tensor squares = sum(square(out), 1, Axis::keep);
+  return out / sqrt(maximum(squares, Tensor::full({1}, least_square_)));
+}
+
+}  // namespace attn::tasks

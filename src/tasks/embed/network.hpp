@@ -1,0 +1,66 @@
+/// Network: the Transformer of the sentence encoder, from numbers of pieces to vectors.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <array>
+#include <cstdint>
+
+#include "attn/tensor/tensor.hpp"
+#include "tasks/embed/graph_weights.hpp"
+
+namespace attn::tasks {
+
+/// Two layers that normalise first; the first widens, so its residual is projected as well. The
+/// mean over the pieces goes through tanh(x W + b) and is brought to length one.
+class Network {
+ public:
+  explicit Network(const GraphWeights& weights);
+
+  /// ids i64 [batch, pieces], of which lengths i64 [batch] (all above 0) count
+  /// -> [batch, width].
+  Tensor operator()(const Tensor& ids, const Tensor& lengths) const;
+
+  std::int64_t rows() const { return table_.size(0); }  ///< pieces it has a vector for
+  std::int64_t width() const { return last_.bias.size(0); }
+  std::int64_t max_pieces() const { return timing_.size(0); }
+
+ private:
+  struct Dense {
+    Tensor weight;  ///< [out, in]
+    Tensor bias;
+
+    Tensor operator()(const Tensor& x) const;
+  };
+  struct Norm {
+    Tensor scale;
+    Tensor shift;
+  };
+  struct Layer {
+    Norm attention_norm;
+    Dense qkv;
+    Dense out;
+    Dense residual;  ///< none: the input itself
+    double scale = 0.0;
+    Norm ffn_norm;
+    Dense widen;
+    Dense narrow;
+  };
+
+  static Dense dense(const GraphWeights& weights, const std::string& kernel,
+                     const std::string& bias, std::int64_t in, std::int64_t out = -1);
+  Layer layer(const GraphWeights& weights, int index, std::int64_t width) const;
+  Tensor norm(const Tensor& x, const Norm& norm) const;
+  Tensor run(const Layer& layer, const Tensor& x, const Tensor& lengths) const;
+
+  std::int64_t heads_ = 0;
+  double eps_ = 0.0;
+  double least_square_ = 0.0;  ///< of a vector that is brought to length one
+  Tensor table_;               ///< [rows, features]
+  Tensor timing_;              ///< [max pieces, features]: sines, then cosines
+  std::array<Layer, 2> layers_;
+  Dense last_;
+};
+
+}  // namespace attn::tasks

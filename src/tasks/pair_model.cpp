@@ -1,0 +1,130 @@
+#include "attn/tasks/pair_model.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "attn/core/dtype.hpp"
+#include "attn/core/error.hpp"
+#include "attn/files/json.hpp"
+#include "attn/files/printable.hpp"
+#include "attn/files/safetensors.hpp"
+#include "attn/models/options.hpp"
+#include "attn/models/seq2seq.hpp"
+#include "attn/nn/state.hpp"
+#include "attn/tasks/batches.hpp"
+#include "attn/text/tokeniser.hpp"
+
+namespace attn::tasks {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kFormat = 1;
+constexpr const char* kConfig = "config.json";
+constexpr const char* kWeights = "model.safetensors";
+constexpr const char* kSource = "source.vocab";
+constexpr const char* kTarget = "target.vocab";
+/// No model of ours reads or writes more in one go.
+constexpr std::int64_t kMostTokens = 1 << 16;
+
+bool shares_vocabulary(const PairModel& model) {
+  return model.source.checksum() == model.target.checksum();
+}
+
+files::Metadata checksums(const PairModel& model) {
+  return {{"source_vocabulary", model.source.checksum()},
+          {"target_vocabulary", model.target.checksum()}};
+}
+
+std::int64_t limit_of(const nlohmann::json& limits, const char* side,
+                      const std::string& where) {
+  const std::int64_t value = files::to_int(files::member(limits, side, where), where);
+  if (value < 1 || value > kMostTokens)
+    fail<FileError>(where, ": limits.", side, " is ", value, "; accepted: 1 to ", kMostTokens);
+  return value;
+}
+
+void check_vocabulary(const text::Tokeniser& tokeniser, std::int64_t wanted,
+                      const fs::path& path) {
+  if (tokeniser.size() != wanted)
+    fail<FileError>(files::path_text(path), " has ", tokeniser.size(),
+                    " tokens and the model in ", kConfig, " beside it ", wanted,
+                    "; they do not belong together");
+}
+
+void check_bound(const files::Metadata& found, const PairModel& model, const fs::path& folder) {
+  for (const auto& [key, checksum] : checksums(model)) {
+    const auto at = found.find(key);
+    if (at == found.end() || at->second != checksum)
+      fail<FileError>(files::path_text(folder / kWeights), " was trained with another ", key,
+                      " than the one in its folder: checksum ",
+                      at == found.end() ? "missing" : files::printable(at->second), ", found ",
+                      checksum);
+  }
+}
+
+}  // namespace
+
+Vocabularies read_vocabularies(const fs::path& folder, bool shared) {
+  text::Tokeniser source = text::Tokeniser::read(folder / kSource);
+  text::Tokeniser target = shared ? source : text::Tokeniser::read(folder / kTarget);
+  return {std::move(source), std::move(target)};
+}
+
+void write_vocabularies(const fs::path& folder, const PairModel& model) {
+  fs::create_directories(folder);
+  model.source.write(folder / kSource);
+  if (!shares_vocabulary(model)) model.target.write(folder / kTarget);
+}
+
+PairModel load_model(const fs::path& folder) {
+  const std::string where = files::path_text(folder / kConfig);
+  std::error_code ignored;
+  if (!fs::exists(folder / kConfig, ignored))
+    fail<FileError>(files::path_text(folder), " is no model folder: it has no ", kConfig,
+                    "; `attn train` makes one");
+  const nlohmann::json config = files::read_json(folder / kConfig);
+  const std::int64_t format = files::to_int(files::member(config, "format", where), where);
+  if (format != kFormat)
+    fail<FileError>(where, ": format is ", format, "; this program reads ", kFormat);
+
+  const nlohmann::json& limits = files::member(config, "limits", where);
+  const bool shared = files::to_bool(files::member(config, "shared_vocabulary", where), where);
+  Vocabularies vocabularies = read_vocabularies(folder, shared);
+  PairModel model{
+      .task = files::to_text(files::member(config, "task", where), where),
+      .options = models::from_json(files::member(config, "model", where).dump(), where),
+      .limits = {limit_of(limits, "source", where), limit_of(limits, "target", where)},
+      .source = std::move(vocabularies.source),
+      .target = std::move(vocabularies.target),
+      .model = nullptr,
+      .history = config.contains("history") ? config["history"].dump() : "{}"};
+  // Before a model of these sizes is made.
+  check_vocabulary(model.source, model.options.source_vocabulary, folder / kSource);
+  check_vocabulary(model.target, model.options.target_vocabulary,
+                   folder / (shared ? kSource : kTarget));
+  model.model = models::make_model(model.options);
+  check_bound(nn::load_state(folder / kWeights, *model.model), model, folder);
+  model.model->eval();
+  return model;
+}
+
+void save_model(const fs::path& folder, const PairModel& model, DType dtype) {
+  write_vocabularies(folder, model);
+  const std::string where = files::path_text(folder / kConfig);
+  files::write_json(
+      folder / kConfig,
+      {{"format", kFormat},
+       {"task", model.task},
+       {"shared_vocabulary", shares_vocabulary(model)},
+       {"limits", {{"source", model.limits.source}, {"target", model.limits.target}}},
+       {"model", files::parse_json(models::to_json(model.options), where)},
+       {"history", files::parse_json(model.history, where)}});
+  nn::save_state(folder / kWeights, *model.model, dtype, checksums(model));
+}
+
+}  // namespace attn::tasks

@@ -1,0 +1,49 @@
+// pronounce: the letters of an English word become its phones.
+
+#include "attn/tasks/task.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "attn/models/options.hpp"
+#include "attn/tasks/batches.hpp"
+#include "attn/tasks/corpus.hpp"
+#include "attn/tasks/pronounce/load_pronounce.hpp"
+#include "attn/tasks/scores.hpp"
+#include "attn/text/tokeniser.hpp"
+#include "tasks/tasks.hpp"
+
+namespace attn::tasks {
+namespace {
+
+/// The dictionary knows small letters alone.
+std::string lower(std::string_view word) {
+  std::string text(word);
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return text;
+}
+
+}  // namespace
+
+Task pronounce_task() {
+  Task task;
+  task.name = "pronounce";
+  task.about = "an English word becomes its phones (CMU Pronouncing Dictionary)";
+  task.tokens = {.source = text::Units::characters, .target = text::Units::words};
+  task.model.dim = 192;
+  task.model.encoder_layers = 3;
+  task.model.decoder_layers = 2;
+  task.model.heads = 4;
+  task.model.positions = models::Positions::sinusoidal;
+  task.model.feed_forward = 512;
+  task.limits = {.source = 48, .target = 48};
+  task.metric = Metric::phones;
+  task.training.batch_tokens = 4096;
+  task.prepare = lower;
+  task.load = [](const std::string&, const Say& say) { return load_pronounce(say); };
+  return task;
+}
+
+}  // namespace attn::tasks

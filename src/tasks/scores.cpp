@@ -1,0 +1,50 @@
+#include "attn/tasks/scores.hpp"
+
+#include <cstddef>
+#include <cstdio>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "attn/text/metrics/bleu.hpp"
+#include "attn/text/metrics/chrf.hpp"
+#include "attn/text/metrics/edit_distance.hpp"
+#include "attn/text/metrics/rouge.hpp"
+
+namespace attn::tasks {
+
+Scores score(Metric metric, std::span<const std::string> answers,
+             std::span<const std::vector<std::string>> references) {
+  switch (metric) {
+    case Metric::phones: {
+      const text::ErrorRates rates = text::error_rates(answers, references);
+      return {{"PER", rates.per}, {"WER", rates.wer}};
+    }
+    case Metric::bleu:
+      return {{"BLEU", text::corpus_bleu(answers, references).score},
+              {"chrF", text::corpus_chrf(answers, references)}};
+    case Metric::rouge:
+      break;
+  }
+  const text::Rouge rouge = text::corpus_rouge(answers, references);
+  return {{"ROUGE-L", 100.0 * rouge.rouge_l.f1},
+          {"ROUGE-1", 100.0 * rouge.rouge1.f1},
+          {"ROUGE-2", 100.0 * rouge.rouge2.f1}};
+}
+
+bool better(Metric metric, const Scores& a, const Scores& b) {
+  // Errors are better when they are few.
+  return metric == Metric::phones ? a[0].value < b[0].value : a[0].value > b[0].value;
+}
+
+std::string text_of(const Scores& scores) {
+  std::string text;
+  for (const NamedScore& one : scores) {
+    char value[32];
+    std::snprintf(value, sizeof value, "%.2f", one.value);
+    text += (text.empty() ? "" : ", ") + one.name + " " + value;
+  }
+  return text;
+}
+
+}  // namespace attn::tasks

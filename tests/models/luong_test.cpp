@@ -1,0 +1,112 @@
+#include "attn/models/luong.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+
+#include "attn/core/error.hpp"
+#include "attn/models/options.hpp"
+#include "attn/models/seq2seq.hpp"
+#include "attn/nn/init.hpp"
+#include "attn/tensor/tensor.hpp"
+#include "models/support/batches.hpp"
+#include "models/support/laws.hpp"
+#include "support/tolerance.hpp"
+
+namespace attn::models {
+namespace {
+
+ModelOptions luong(Score score, Reach reach, Feeding feeding) {
+  ModelOptions options = test::tiny(Kind::luong);
+  options.score = score;
+  options.reach = reach;
+  options.feeding = feeding;
+  options.window = 2;
+  return options;
+}
+
+constexpr std::initializer_list<Score> kScores = {Score::dot, Score::general, Score::concat,
+                                                  Score::location};
+
+void expect_laws(Reach reach, std::initializer_list<Score> scores) {
+  for (const Score score : scores)
+    for (const Feeding feeding : {Feeding::off, Feeding::on}) {
+      SCOPED_TRACE("score " + std::to_string(static_cast<int>(score)) + ", feeding " +
+                   std::to_string(static_cast<int>(feeding)));
+      test::expect_model_laws(make_luong, luong(score, reach, feeding));
+    }
+}
+
+TEST(LuongModel, KeepsTheLawsOfModelsGlobally) {
+  expect_laws(Reach::global, kScores);
+}
+TEST(LuongModel, KeepsTheLawsOfModelsInAMovingWindow) {
+  expect_laws(Reach::local_monotonic, {Score::general, Score::location});
+}
+TEST(LuongModel, KeepsTheLawsOfModelsAroundAPredictedPlace) {
+  expect_laws(Reach::local_predictive, {Score::dot, Score::concat});
+}
+
+/// A window as wide as the source sees what the global attention sees, which is another path.
+TEST(LuongModel, AWideMovingWindowIsGlobal) {
+  for (const Score score : kScores)
+    for (const Feeding feeding : {Feeding::off, Feeding::on}) {
+      ModelOptions options = luong(score, Reach::global, feeding);
+      const auto global = test::model_laws::used(make_luong, options);
+      options.reach = Reach::local_monotonic;
+      options.window = 20;
+      const auto local = test::model_laws::used(make_luong, options);
+      const Batch batch = test::batch_of(test::some_pairs());
+      EXPECT_TRUE(test::close(test::model_laws::loss_of(*local, batch),
+                              test::model_laws::loss_of(*global, batch),
+                              test::model_laws::kWithin))
+          << "score " << static_cast<int>(score);
+    }
+}
+
+TEST(LuongModel, AMovingWindowMovesOnePlaceAStep) {
+  ModelOptions options = luong(Score::dot, Reach::local_monotonic, Feeding::on);
+  options.window = 1;
+  const auto model = test::model_laws::used(make_luong, options);
+  const Batch batch = test::batch_of({{{4, 5, 6, 7, 8}, {4, 5, 6, 7, 8, 4, 5}}});
+  const auto decoding = model->decode(batch.source, batch.source_lengths);
+  for (std::int64_t step = 0; step < batch.input.size(1); ++step) {
+    const auto weights = decoding->step(batch.input.select(1, step)).weights.to_vector<float>();
+    for (std::int64_t place = 0; place < 5; ++place)
+      EXPECT_EQ(weights[static_cast<std::size_t>(place)] > 0.0f,
+                place >= step - 1 && place <= step + 1)
+          << "step " << step << ", place " << place;
+  }
+}
+
+TEST(LuongModel, LocationsEndAtTheLongestSource) {
+  ModelOptions options = luong(Score::location, Reach::global, Feeding::on);
+  options.max_source = 3;
+  nn::seed(1);
+  const auto model = make_luong(options);
+  EXPECT_THROW(model->loss(test::batch_of({{{4, 5, 6, 7}, {4}}})), InvalidArgument);
+}
+
+TEST(LuongModel, LearnsToReverse) {
+  for (const Score score : {Score::general, Score::concat}) {
+    ModelOptions options = luong(score, Reach::global, Feeding::on);
+    options.dim = 32;
+    options.dropout = 0.0;
+    EXPECT_LT(test::learnt_loss(make_luong, options, test::reversed), test::kLearnt);
+  }
+}
+
+TEST(LuongModel, LearnsToCopyFromWindows) {
+  for (const Reach reach : {Reach::local_monotonic, Reach::local_predictive}) {
+    ModelOptions options = luong(Score::general, reach, Feeding::off);
+    options.dim = 32;
+    options.dropout = 0.0;
+    EXPECT_LT(test::learnt_loss(make_luong, options, test::same), test::kLearnt);
+  }
+}
+
+}  // namespace
+}  // namespace attn::models

@@ -1,0 +1,146 @@
+#include "attn/tasks/trainer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "attn/core/error.hpp"
+#include "attn/core/thread_pool.hpp"
+#include "attn/tasks/answer.hpp"
+#include "attn/tasks/pair_model.hpp"
+#include "attn/tasks/scores.hpp"
+#include "tasks/scratch.hpp"
+#include "tasks/support/toy.hpp"
+
+namespace attn::tasks {
+namespace {
+
+using Folder = Scratch;
+
+/// The losses of a log, as they were written.
+std::vector<double> losses(const std::filesystem::path& folder) {
+  std::vector<double> found;
+  std::ifstream log(folder / "log.jsonl");
+  for (std::string line; std::getline(log, line);) {
+    const auto json = nlohmann::json::parse(line);
+    if (json.contains("loss")) found.push_back(json["loss"].get<double>());
+  }
+  return found;
+}
+
+std::string bytes(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Trains to `steps`, stopping after each of `stops` to go on with everything fresh.
+Trained train_with_stops(const std::filesystem::path& folder, std::int64_t steps,
+                         const std::vector<std::int64_t>& stops) {
+  Trained trained;
+  auto resume = Resume::no;
+  for (std::size_t i = 0; i <= stops.size(); ++i) {
+    PairModel model = toy::model();
+    TrainingPlan plan = toy::plan(model, folder);
+    plan.budget.steps = steps;
+    plan.resume = resume;
+    std::int64_t seen = i == 0 ? 0 : stops[i - 1];
+    const auto stop = [&] { return i < stops.size() && ++seen >= stops[i]; };
+    trained = train(model, plan, {.progress = {}, .stop = stop});
+    resume = Resume::yes;
+  }
+  return trained;
+}
+
+TEST(Train, ARunThatWasInterruptedIsTheUninterruptedOneBitForBit) {
+  const Folder straight;
+  const Folder broken;
+  const Trained one = train_with_stops(straight.path(), 60, {});
+  const Trained other = train_with_stops(broken.path(), 60, {7, 25, 38});
+  EXPECT_EQ(one.steps, 60);
+  EXPECT_EQ(other.steps, 60);
+  ASSERT_EQ(losses(straight.path()).size(), 6u);
+  EXPECT_EQ(losses(straight.path()), losses(broken.path()));
+  EXPECT_EQ(bytes(straight.path() / "model.safetensors"),
+            bytes(broken.path() / "model.safetensors"));
+}
+
+TEST(Train, ThreadsChangeNothing) {
+  const Folder one;
+  const Folder three;
+  const int before = ThreadPool::default_threads();
+  ThreadPool::set_default_threads(1);
+  train_with_stops(one.path(), 20, {});
+  ThreadPool::set_default_threads(3);
+  train_with_stops(three.path(), 20, {});
+  ThreadPool::set_default_threads(before);
+  EXPECT_EQ(losses(one.path()), losses(three.path()));
+}
+
+TEST(Train, LearnsAndTheModelInTheFolderIsTheOneThatWasScored) {
+  const Folder folder;
+  PairModel model = toy::model();
+  TrainingPlan plan = toy::plan(model, folder.path());
+  plan.budget.steps = 500;
+  const Trained trained = train(model, plan, {});
+  ASSERT_FALSE(trained.best.empty());
+  EXPECT_LT(trained.best[0].value, 5.0) << "phones wrong of a hundred";
+  const PairModel loaded = load_model(folder.path());
+  EXPECT_EQ(loaded.task, "pronounce");
+  // bf16 rounds the weights, so a few may differ.
+  EXPECT_LT(evaluate(loaded, toy::backwards(64), Metric::phones, {})[0].value, 6.0);
+}
+
+TEST(Train, StopsWhenTheScoreGetsNoBetter) {
+  const Folder folder;
+  PairModel model = toy::model();
+  TrainingPlan plan = toy::plan(model, folder.path());
+  plan.options.rate = 1e-9;  // learns nothing
+  plan.options.evaluate_every = 2;
+  plan.options.patience = 3;
+  const Trained trained = train(model, plan, {});
+  EXPECT_EQ(trained.ended, TrainingEnd::no_better);
+  EXPECT_LE(trained.steps, 2 * (1 + 3 + 3));
+}
+
+TEST(Train, RefusesACheckpointOfAnotherTraining) {
+  const Folder folder;
+  train_with_stops(folder.path(), 5, {});
+  PairModel model = toy::model();
+  TrainingPlan plan = toy::plan(model, folder.path());
+  plan.budget.steps = 10;
+  plan.resume = Resume::yes;
+  plan.what = "something else";
+  EXPECT_THROW(train(model, plan, {}), InvalidArgument);
+}
+
+TEST(Train, ADamagedCheckpointIsAnErrorAndStaysWhereItIs) {
+  const Folder folder;
+  train_with_stops(folder.path(), 5, {});
+  const auto path = folder.path() / "checkpoint.safetensors";
+  std::filesystem::resize_file(path, 1000);
+  PairModel model = toy::model();
+  TrainingPlan plan = toy::plan(model, folder.path());
+  plan.budget.steps = 10;
+  plan.resume = Resume::yes;
+  EXPECT_THROW(train(model, plan, {}), FileError);
+  EXPECT_EQ(std::filesystem::file_size(path), 1000u);
+}
+
+TEST(Train, WithoutAnEndOrDataIsRefused) {
+  const Folder folder;
+  PairModel model = toy::model();
+  TrainingPlan plan = toy::plan(model, folder.path());
+  EXPECT_THROW(train(model, plan, {}), InvalidArgument) << "no budget and no patience";
+  plan.budget.steps = 1;
+  plan.train.clear();
+  EXPECT_THROW(train(model, plan, {}), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace attn::tasks

@@ -1,0 +1,234 @@
+#include "tools/attn/answering.hpp"
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attn/core/error.hpp"
+#include "attn/files/printable.hpp"
+#include "attn/tasks/answer.hpp"
+#include "attn/tasks/pair_model.hpp"
+#include "attn/tasks/task.hpp"
+#include "attn/text/tokeniser.hpp"
+#include "attn/text/unicode.hpp"
+#include "tools/attn/command.hpp"
+#include "tools/attn/model_folder.hpp"
+
+namespace attn::tools {
+namespace {
+
+/// A line of standard input may be this long; beyond it is no text.
+constexpr std::size_t kLongestLine = std::size_t{64} << 20;
+
+struct Answered {
+  std::vector<std::string> pieces;
+  std::vector<std::vector<tasks::Answer>> answers;  ///< of each piece, best first
+};
+
+std::string joined(const Answered& answered, std::size_t rank) {
+  std::string text;
+  for (const auto& candidates : answered.answers) {
+    const std::string& one = candidates[std::min(rank, candidates.size() - 1)].text;
+    if (!text.empty() && !one.empty()) text += " ";
+    text += one;
+  }
+  return text;
+}
+
+std::vector<Answered> answer_group(const tasks::PairModel& model, const AnswerOptions& options,
+                                   const Manner& manner, std::span<const std::string> texts) {
+  const tasks::Task& task = tasks::task_named(model.task);
+  std::vector<Answered> answered(texts.size());
+  std::vector<std::string> sources;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    answered[i].pieces =
+        manner.split ? manner.split(model, texts[i]) : std::vector<std::string>{texts[i]};
+    for (const std::string& piece : answered[i].pieces)
+      sources.push_back(task.prepare ? task.prepare(piece) : piece);
+  }
+  auto answers = tasks::answer(model, sources, options.search);
+  auto next = answers.begin();
+  for (Answered& one : answered)
+    for (std::size_t i = 0; i < one.pieces.size(); ++i)
+      one.answers.push_back(std::move(*next++));
+  return answered;
+}
+
+nlohmann::json labels(const text::Tokeniser& tokeniser,
+                      const std::vector<std::int64_t>& tokens) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const std::int64_t token : tokens) list.push_back(tokeniser.label(token));
+  return list;
+}
+
+nlohmann::json json_of(const tasks::PairModel& model, const tasks::Answer& answer,
+                       bool weights) {
+  nlohmann::json json{{"text", answer.text},
+                      {"score", answer.score},
+                      {"log_probability", answer.log_probability},
+                      {"finished", answer.finished}};
+  if (!weights) return json;
+  std::vector<std::int64_t> target = answer.target;
+  target.push_back(text::Mark::eos);
+  json["source_tokens"] = labels(model.source, answer.source);
+  json["target_tokens"] = labels(model.target, target);
+  // A row for each token written, eos too.
+  json["weights"] = nlohmann::json::array();
+  const auto columns = static_cast<std::ptrdiff_t>(answer.source.size());
+  for (auto row = answer.weights.begin(); row != answer.weights.end(); row += columns)
+    json["weights"].push_back(std::vector<float>(row, row + columns));
+  return json;
+}
+
+void print_json(const tasks::PairModel& model, const std::string& text,
+                const Answered& answered, const AnswerOptions& options,
+                const Streams& streams) {
+  nlohmann::json pieces = nlohmann::json::array();
+  for (std::size_t i = 0; i < answered.pieces.size(); ++i) {
+    nlohmann::json answers = nlohmann::json::array();
+    for (const tasks::Answer& one : answered.answers[i])
+      answers.push_back(json_of(model, one, options.weights));
+    pieces.push_back({{"source", answered.pieces[i]}, {"answers", std::move(answers)}});
+  }
+  const nlohmann::json line{
+      {"text", text}, {"answer", joined(answered, 0)}, {"pieces", std::move(pieces)}};
+  fmt::print(streams.out, "{}\n", line.dump());
+}
+
+void print_text(const std::string& text, const Answered& answered, const AnswerOptions& options,
+                const Manner& manner, const Streams& streams) {
+  std::size_t candidates = 1;
+  for (const auto& one : answered.answers) candidates = std::max(candidates, one.size());
+  candidates = std::min(candidates, static_cast<std::size_t>(options.search.best));
+  for (std::size_t rank = 0; rank < candidates; ++rank) {
+    if (manner.echo) fmt::print(streams.out, "{}\t", text);
+    fmt::print(streams.out, "{}", joined(answered, rank));
+    if (options.search.best > 1 && answered.answers.size() == 1)
+      fmt::print(streams.out, "\t{:.3f}", answered.answers[0][rank].score);
+    fmt::print(streams.out, "\n");
+  }
+}
+
+void check_text(const std::string& text, const std::string& which) {
+  if (!text::is_utf8(text))
+    fail(which, " is not UTF-8: ", files::in_quotes(text),
+         "; convert it first, for example with iconv");
+}
+
+class Answering {
+ public:
+  Answering(const std::string& task, const AnswerOptions& options, const Manner& manner,
+            const Streams& streams)
+      : options_(options),
+        manner_(manner),
+        streams_(streams),
+        model_(tasks::load_model(model_folder(options.model, task))) {
+    if (model_.task != task)
+      fail(options.model, " is a model for ", model_.task, ", not for ", task);
+  }
+
+  void group(std::span<const std::string> texts) {
+    const auto answered = answer_group(model_, options_, manner_, texts);
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      if (options_.json) {
+        print_json(model_, texts[i], answered[i], options_, streams_);
+      } else {
+        print_text(texts[i], answered[i], options_, manner_, streams_);
+      }
+    }
+    std::fflush(streams_.out);
+  }
+
+  /// What was read before a wrong line is answered before that line is an error.
+  void lines(std::istream& in) {
+    std::vector<std::string> waiting;
+    std::string line;
+    for (std::size_t number = 1; std::getline(in, line); ++number) {
+      if (!line.empty() && line.back() == '\r') line.pop_back();
+      const std::string which = "line " + std::to_string(number) + " of standard input";
+      if (line.size() > kLongestLine || !text::is_utf8(line)) group(waiting);
+      if (line.size() > kLongestLine)
+        fail(which, " has ", line.size(), " bytes; at most ", kLongestLine, " are read");
+      check_text(line, which);
+      waiting.push_back(line);
+      if (waiting.size() == static_cast<std::size_t>(options_.lines)) {
+        group(waiting);
+        waiting.clear();
+      }
+    }
+    group(waiting);
+  }
+
+ private:
+  const AnswerOptions& options_;
+  const Manner& manner_;
+  const Streams& streams_;
+  tasks::PairModel model_;
+};
+
+}  // namespace
+
+void add_answer_options(CLI::App& command, const std::string& task, AnswerOptions& options) {
+  const tasks::Task& known = tasks::task_named(task);
+  options.search.beam = known.beam;
+  options.search.length_penalty = known.length_penalty;
+  options.search.max_length = known.limits.target;
+  command.add_option("--model", options.model, "Model folder; default: the one that ships")
+      ->type_name("DIR");
+  command
+      .add_option("--beam", options.search.beam, "Hypotheses that are followed; 1 is greedy")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 64));
+  command.add_option("--best", options.search.best, "Answers of each text; at most the beam")
+      ->check(CLI::Range(1, 64));
+  command
+      .add_option("--length-penalty", options.search.length_penalty,
+                  "Above 0 favours long answers")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 5.0));
+  command
+      .add_option("--temperature", options.search.temperature,
+                  "Above 0: words are drawn, not chosen (with --beam 1)")
+      ->check(CLI::Range(0.0, 100.0));
+  command.add_option("--top", options.search.top, "Draw from the likeliest so many; 0: all")
+      ->check(CLI::NonNegativeNumber);
+  command.add_option("--seed", options.search.seed, "Of drawing");
+  command.add_option("--lines", options.lines, "Lines of standard input answered at a time")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1 << 20));
+  command.add_flag("--json", options.json, "A JSON object a text");
+  command.add_flag("--weights", options.weights, "With --json: tokens, and where each looked");
+}
+
+int answer_texts(const std::string& task, const AnswerOptions& options, const Manner& manner,
+                 const std::vector<std::string>& texts, const Streams& streams) {
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const std::string which = "text " + std::to_string(i + 1);
+    check_text(texts[i], which);
+    if (text::normalise(texts[i]).empty()) fail(which, " is empty; there is nothing to do");
+  }
+  Answering answering(task, options, manner, streams);
+  answering.group(texts);
+  return success;
+}
+
+int answer_all(const std::string& task, const AnswerOptions& options, const Manner& manner,
+               const Streams& streams) {
+  if (options.texts.size() == 1 && options.texts[0] == "-") {
+    Answering(task, options, manner, streams).lines(std::cin);
+    return success;
+  }
+  return answer_texts(task, options, manner, options.texts, streams);
+}
+
+}  // namespace attn::tools

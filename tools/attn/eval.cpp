@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attn/core/error.hpp"
+#include "attn/core/thread_pool.hpp"
+#include "attn/files/atomic_write.hpp"
+#include "attn/models/search.hpp"
+#include "attn/tasks/answer.hpp"
+#include "attn/tasks/corpus.hpp"
+#include "attn/tasks/pair_model.hpp"
+#include "attn/tasks/prepare.hpp"
+#include "attn/tasks/scores.hpp"
+#include "attn/tasks/task.hpp"
+#include "tools/attn/command.hpp"
+#include "tools/attn/model_folder.hpp"
+#include "tools/attn/progress.hpp"
+#include "tools/attn/training_flags.hpp"
+
+namespace attn::tools {
+namespace {
+
+struct EvalOptions {
+  std::string task;
+  std::string model;
+  std::string part = "test";
+  std::string answers;
+  models::SearchOptions search;
+  std::int64_t beam = 0;
+  std::int64_t limit = 0;
+  int threads = 0;
+  bool json = false;
+  TrainingFlags flags;
+};
+
+std::vector<tasks::Example> part_of(tasks::Corpus& corpus, const std::string& part) {
+  return std::move(part == "test"          ? corpus.test
+                   : part == "development" ? corpus.development
+                                           : corpus.train);
+}
+
+struct Evaluated {
+  std::vector<std::string> sources;
+  std::vector<std::string> answers;
+  std::vector<std::vector<std::string>> references;
+  tasks::Scores scores;
+  double seconds = 0.0;
+};
+
+Evaluated evaluate(const tasks::PairModel& model, const std::vector<tasks::Example>& examples,
+                   const models::SearchOptions& search, const Streams& streams) {
+  Evaluated made;
+  for (const tasks::Example& example : examples) {
+    made.sources.push_back(example.source);
+    made.references.push_back(example.targets);
+  }
+  const auto start = std::chrono::steady_clock::now();
+  auto told = start;
+  const auto done = [&](std::int64_t count) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - told < std::chrono::seconds(5)) return;
+    told = now;
+    fmt::print(streams.err, "attn: {} of {} answered\n", count, examples.size());
+  };
+  for (auto& best : tasks::answer(model, made.sources, search, done))
+    made.answers.push_back(std::move(best.front().text));
+  made.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  made.scores =
+      tasks::score(tasks::task_named(model.task).metric, made.answers, made.references);
+  return made;
+}
+
+void write_answers(const std::string& path, const Evaluated& made) {
+  std::string text;
+  for (std::size_t i = 0; i < made.answers.size(); ++i) {
+    nlohmann::json line{{"source", made.sources[i]},
+                        {"answer", made.answers[i]},
+                        {"references", made.references[i]}};
+    text += line.dump() + "\n";
+  }
+  files::atomic_write(std::filesystem::path(path), text);
+}
+
+int eval(const EvalOptions& options, const Streams& streams) {
+  if (options.threads > 0) ThreadPool::set_default_threads(options.threads);
+  const tasks::Task& task = tasks::task_named(options.task);
+  const std::filesystem::path folder = model_folder(options.model, options.task);
+  const tasks::PairModel model = tasks::load_model(folder);
+  if (model.task != options.task)
+    fail(folder.string(), " is a model for ", model.task, ", not for ", options.task);
+  tasks::TrainingRequest request = tasks::default_request(task);
+  apply(options.flags, request);
+  const tasks::Say say = progress(streams);
+  tasks::Corpus corpus = tasks::load_corpus(request, say);
+  for (const std::string& note : corpus.notes) say(note);
+  std::vector<tasks::Example> examples = part_of(corpus, options.part);
+  if (options.limit > 0 && examples.size() > static_cast<std::size_t>(options.limit))
+    examples.resize(static_cast<std::size_t>(options.limit));
+  if (examples.empty()) fail("the ", options.part, " part of ", corpus.name, " is empty");
+
+  models::SearchOptions search = options.search;
+  search.beam = options.beam > 0 ? options.beam : task.beam;
+  search.length_penalty = task.length_penalty;
+  search.max_length = model.limits.target;
+  const Evaluated made = evaluate(model, examples, search, streams);
+  const double rate = static_cast<double>(examples.size()) / made.seconds;
+  if (options.json) {
+    nlohmann::json scores = nlohmann::json::object();
+    for (const tasks::NamedScore& one : made.scores) scores[one.name] = one.value;
+    fmt::print(streams.out, "{}\n",
+               nlohmann::json{{"task", options.task},
+                              {"part", options.part},
+                              {"examples", examples.size()},
+                              {"beam", search.beam},
+                              {"scores", scores},
+                              {"seconds", made.seconds},
+                              {"examples_per_second", rate},
+                              {"parameters", model.model->parameter_count()}}
+                   .dump(2));
+  } else {
+    fmt::print(streams.out, "{} on {} {} examples (beam {}): {}; {:.1f} examples/s\n",
+               options.task, examples.size(), options.part, search.beam,
+               tasks::text_of(made.scores), rate);
+  }
+  if (!options.answers.empty()) write_answers(options.answers, made);
+  return success;
+}
+
+}  // namespace
+
+void add_eval(CLI::App& app, Action& action) {
+  auto options = std::make_shared<EvalOptions>();
+  CLI::App* command =
+      app.add_subcommand("eval", "Score a model on examples that it did not learn from");
+  command->footer(
+      "\nMetrics: pronounce has PER (edits for a hundred phones, against the nearest variant)\n"
+      "and WER (words that equal no variant); translate BLEU and chrF; summarise ROUGE.\n"
+      "\nExamples:\n"
+      "    attn eval pronounce\n"
+      "    attn eval translate --model mine --data sentences.tsv --json\n"
+      "    attn eval summarise --answers answers.jsonl");
+  std::vector<std::string> names;
+  for (const tasks::Task& task : tasks::all_tasks()) names.push_back(task.name);
+  command->add_option("task", options->task, "pronounce, translate or summarise")
+      ->required()
+      ->type_name("TASK")
+      ->check(CLI::IsMember(names));
+  command->add_option("--model", options->model, "Model folder; default: the one that ships")
+      ->type_name("DIR");
+  command->add_option("--part", options->part, "test, development or train")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"test", "development", "train"}));
+  command->add_option("--beam", options->beam, "Hypotheses that are followed; 1 is greedy")
+      ->check(CLI::Range(1, 64));
+  command->add_option("--limit", options->limit, "Only the first so many examples")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--answers", options->answers, "Write source, answer and references here")
+      ->type_name("FILE.jsonl");
+  command->add_option("--threads", options->threads, "Threads to use; default: all")
+      ->check(CLI::Range(1, 1024));
+  command->add_flag("--json", options->json, "As JSON");
+  add_data_flags(*command, options->flags);
+  command->callback([options, &action] {
+    action = [options](const Streams& streams) { return eval(*options, streams); };
+  });
+}
+
+}  // namespace attn::tools

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "attn/files/read_file.hpp"
+#include "tools/attn/answering.hpp"
+#include "tools/attn/command.hpp"
+
+namespace attn::tools {
+namespace {
+
+constexpr std::uint64_t kLargestFile = std::uint64_t{64} << 20;
+
+}  // namespace
+
+void add_summarise(CLI::App& app, Action& action) {
+  auto options = std::make_shared<AnswerOptions>();
+  CLI::App* command =
+      app.add_subcommand("summarise", "A description becomes one line, rare words copied");
+  command->footer(
+      "\nThe model that ships learnt to write the synopsis of a Debian package from its long\n"
+      "description. It copies names it has never seen from the text. What stands after the "
+      "first\n"
+      "hundred words or so is not read.\n"
+      "\nExamples:\n"
+      "    attn summarise README.txt\n"
+      "    apt-cache show --no-all-versions hello | sed -n 's/^ //p' > d.txt; attn summarise "
+      "d.txt\n"
+      "    attn summarise - < one-text-a-line.txt");
+  command->add_option("files", options->texts, "Text files, or - for one text a line")
+      ->required()
+      ->type_name("FILE");
+  add_answer_options(*command, "summarise", *options);
+  command->callback([options, &action] {
+    action = [options](const Streams& streams) {
+      if (options->texts.size() == 1 && options->texts[0] == "-")
+        return answer_all("summarise", *options, {}, streams);
+      std::vector<std::string> texts;
+      texts.reserve(options->texts.size());
+      for (const std::string& file : options->texts)
+        texts.push_back(files::read_text(file, kLargestFile));
+      return answer_texts("summarise", *options, {}, texts, streams);
+    };
+  });
+}
+
+}  // namespace attn::tools

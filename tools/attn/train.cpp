@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "attn/core/error.hpp"
+#include "attn/core/thread_pool.hpp"
+#include "attn/files/printable.hpp"
+#include "attn/models/options.hpp"
+#include "attn/tasks/corpus.hpp"
+#include "attn/tasks/pair_model.hpp"
+#include "attn/tasks/prepare.hpp"
+#include "attn/tasks/scores.hpp"
+#include "attn/tasks/task.hpp"
+#include "attn/tasks/trainer.hpp"
+#include "tools/attn/command.hpp"
+#include "tools/attn/interrupt.hpp"
+#include "tools/attn/progress.hpp"
+#include "tools/attn/subwords.hpp"
+#include "tools/attn/training_flags.hpp"
+#include "tools/attn/training_progress.hpp"
+
+namespace attn::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct TrainOptions {
+  std::string task;
+  std::string out;
+  bool resume = false;
+  int threads = 0;
+  std::int64_t save_every = 0;
+  TrainingFlags flags;
+};
+
+/// The part of the command that is worth keeping in the card of the model.
+std::string command_text(const TrainOptions& options) {
+  std::string text = "attn train " + options.task;
+  const auto add = [&](const std::string& flag, const std::string& value) {
+    text += " --" + flag + " " + value;
+  };
+  const TrainingFlags& flags = options.flags;
+  if (!flags.data.empty()) add("data", fs::path(flags.data).filename().string());
+  if (!flags.language.empty()) add("language", flags.language);
+  if (!flags.source_units.empty()) add("source-units", flags.source_units);
+  if (!flags.target_units.empty()) add("target-units", flags.target_units);
+  if (flags.vocabulary > 0) add("vocabulary", std::to_string(flags.vocabulary));
+  for (const auto& [name, value] : flags.model) {
+    std::string flag = name == "kind" ? "model" : name;
+    for (char& c : flag) c = c == '_' ? '-' : c;
+    add(flag, value);
+  }
+  for (const auto& [name, value] : flags.training) add(name, value);
+  if (flags.budget.minutes > 0.0) add("minutes", fmt::format("{:g}", flags.budget.minutes));
+  if (flags.budget.epochs > 0) add("epochs", std::to_string(flags.budget.epochs));
+  if (flags.budget.steps > 0) add("steps", std::to_string(flags.budget.steps));
+  return text;
+}
+
+tasks::TrainingRequest request_of(const TrainOptions& options) {
+  std::error_code ignored;
+  const fs::path folder = options.out;
+  const bool there = fs::exists(folder / "checkpoint.safetensors", ignored);
+  if (options.resume && !there)
+    fail<FileError>(files::path_text(folder), " holds no checkpoint to go on from");
+  if (!options.resume && there)
+    fail<FileError>(files::path_text(folder),
+                    " holds a training already; go on with --resume, or name another folder");
+  tasks::TrainingRequest request =
+      options.resume ? tasks::load_request(folder)
+                     : tasks::default_request(tasks::task_named(options.task));
+  if (request.task != options.task)
+    fail(files::path_text(folder), " is a training of ", request.task, ", not of ",
+         options.task);
+  apply(options.flags, request);
+  return request;
+}
+
+void tell_beginning(const tasks::Prepared& prepared, const Streams& streams) {
+  fmt::print(
+      streams.err,
+      "attn: {} pairs to learn from{}, {} development; {} tokens in, {} out; {} with "
+      "{:.2f} million parameters\n",
+      prepared.plan.train.size(),
+      prepared.dropped > 0
+          ? fmt::format(" ({} too long or empty were left out)", prepared.dropped)
+          : "",
+      prepared.plan.development.size(), prepared.model.source.size(),
+      prepared.model.target.size(),
+      models::option_values("kind").at(static_cast<std::size_t>(prepared.model.options.kind)),
+      static_cast<double>(prepared.model.model->parameter_count()) / 1e6);
+}
+
+void tell_end(const TrainOptions& options, const tasks::Trained& trained,
+              const Streams& streams) {
+  const char* why = trained.ended == tasks::TrainingEnd::stopped     ? "Stopped"
+                    : trained.ended == tasks::TrainingEnd::no_better ? "No better for a while"
+                                                                     : "Done";
+  fmt::print(streams.out, "{} after {} steps ({:.1f} minutes of training){}.\n", why,
+             trained.steps, trained.minutes,
+             trained.best.empty()
+                 ? ", before the first evaluation"
+                 : "; best on the development part: " + tasks::text_of(trained.best));
+  if (!trained.best.empty())
+    fmt::print(streams.out, "The model is in {}. Score it: attn eval {} --model {}\n",
+               options.out, options.task, options.out);
+  fmt::print(streams.out, "Go on: attn train {} --out {} --resume --minutes 10\n", options.task,
+             options.out);
+}
+
+int train(const TrainOptions& options, const Streams& streams) {
+  if (options.threads > 0) ThreadPool::set_default_threads(options.threads);
+  const tasks::TrainingRequest request = request_of(options);
+  const tasks::Say say = progress(streams);
+  const tasks::Corpus corpus = tasks::load_corpus(request, say);
+  for (const std::string& note : corpus.notes) say(note);
+  const auto resume = options.resume ? tasks::Resume::yes : tasks::Resume::no;
+  tasks::Prepared prepared =
+      tasks::prepare(request, corpus, options.out, resume, learn_subwords, say);
+  if (!options.resume) {
+    tasks::write_vocabularies(options.out, prepared.model);
+    tasks::save_request(options.out, request);
+  }
+  tell_beginning(prepared, streams);
+  prepared.plan.budget = options.flags.budget;
+  prepared.plan.command = command_text(options);
+  prepared.plan.save_every = options.save_every;
+
+  const Interrupt interrupt;
+  TrainingProgress line(streams);
+  const tasks::Trained trained =
+      tasks::train(prepared.model, prepared.plan,
+                   {.progress = [&](const tasks::Progress& now) { line(now); },
+                    .stop = [&] { return interrupt.asked(); }});
+  line.end();
+  tell_end(options, trained, streams);
+  return success;
+}
+
+}  // namespace
+
+void add_train(CLI::App& app, Action& action) {
+  auto options = std::make_shared<TrainOptions>();
+  CLI::App* command = app.add_subcommand("train", "Train a model for a task, or on your pairs");
+  command->footer(
+      "\nThe task brings its data (fetched once, by package name), its tokens, its model and "
+      "its\n"
+      "metric; every flag changes one of them. While it trains, the folder holds\n"
+      "  model.safetensors, config.json, *.vocab   the best model so far, ready to use\n"
+      "  checkpoint.safetensors, training.json     everything needed to go on\n"
+      "  log.jsonl                                 loss, rate, speed, scores: a line each\n"
+      "It ends with the budget, or when the score on the development part gets no better.\n"
+      "Ctrl-C saves first. A run that goes on has the same losses as one that never stopped.\n"
+      "\nExamples:\n"
+      "    attn train pronounce --out phones --minutes 3\n"
+      "    attn train pronounce --out phones --resume --minutes 10\n"
+      "    attn train pronounce --out old --model luong --score concat --reach local-p\n"
+      "    attn train translate --out danish --language da\n"
+      "    attn train pronounce --out mine --data words.tsv\n"
+      "    attn train translate --out mine --data sentences.tsv --vocabulary 2000");
+  std::vector<std::string> names;
+  for (const tasks::Task& task : tasks::all_tasks()) names.push_back(task.name);
+  command->add_option("task", options->task, "pronounce, translate or summarise")
+      ->required()
+      ->type_name("TASK")
+      ->check(CLI::IsMember(names));
+  command->add_option("--out", options->out, "Folder of the model and its training")
+      ->required()
+      ->type_name("DIR");
+  command->add_flag("--resume", options->resume, "Go on from the folder's checkpoint");
+  command->add_option("--threads", options->threads, "Threads to use; default: all")
+      ->check(CLI::Range(1, 1024));
+  command
+      ->add_option("--save-every", options->save_every,
+                   "Steps between checkpoints; default: a minute")
+      ->check(CLI::PositiveNumber);
+  add_budget_flags(*command, options->flags);
+  add_data_flags(*command, options->flags);
+  add_model_flags(*command, options->flags);
+  add_training_flags(*command, options->flags);
+  command->callback([options, &action] {
+    action = [options](const Streams& streams) { return train(*options, streams); };
+  });
+}
+
+}  // namespace attn::tools

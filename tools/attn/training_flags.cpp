@@ -1,0 +1,132 @@
+#include "tools/attn/training_flags.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attn/models/options.hpp"
+#include "attn/tasks/prepare.hpp"
+#include "attn/text/tokeniser.hpp"
+
+namespace attn::tools {
+namespace {
+
+struct ModelFlag {
+  const char* flag;
+  const char* option;  ///< its name in ModelOptions
+  const char* help;
+};
+
+constexpr ModelFlag kModelFlags[] = {
+    {"--model", "kind", "What kind of model"},
+    {"--score", "score", "How luong scores"},
+    {"--reach", "reach", "Where luong may look"},
+    {"--feeding", "feeding", "Whether luong reads what it attended to"},
+    {"--positions", "positions", "How the transformer tells places apart"},
+    {"--copy", "copy", "Whether words are copied from the source"},
+    {"--tie", "tie", "Which tables are one"},
+    {"--dim", "dim", "Size of embeddings and states"},
+    {"--encoder-layers", "encoder_layers", "Layers that read"},
+    {"--decoder-layers", "decoder_layers", "Layers that write"},
+    {"--heads", "heads", "Heads of the transformer"},
+    {"--feed-forward", "feed_forward", "Hidden size of the transformer's layers"},
+    {"--kernel", "kernel", "Width of a convolution"},
+    {"--window", "window", "Reach of local attention on either side"},
+    {"--dropout", "dropout", "Share of features dropped while training"},
+};
+
+using Values = std::vector<std::pair<std::string, std::string>>;
+
+/// A flag whose value is kept as text under `name`.
+CLI::Option* keep(CLI::App& command, const std::string& flag, const std::string& name,
+                  const std::string& help, Values& values) {
+  return command.add_option_function<std::string>(
+      flag, [&values, name](const std::string& value) { values.emplace_back(name, value); },
+      help);
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : "|") + name;
+  return text;
+}
+
+}  // namespace
+
+void add_model_flags(CLI::App& command, TrainingFlags& flags) {
+  for (const ModelFlag& flag : kModelFlags) {
+    CLI::Option* option = keep(command, flag.flag, flag.option, flag.help, flags.model);
+    option->group("Model");
+    const std::vector<std::string> names = models::option_values(flag.option);
+    if (names.empty()) {
+      option->type_name("N");
+    } else {
+      option->type_name(listed(names))->check([names](const std::string& value) {
+        for (const std::string& name : names)
+          if (name == value) return std::string();
+        return "'" + value + "' is none of " + listed(names);
+      });
+    }
+  }
+}
+
+void add_training_flags(CLI::App& command, TrainingFlags& flags) {
+  for (const tasks::TrainingFlag& flag : tasks::training_flags())
+    keep(command, "--" + flag.name, flag.name, flag.help, flags.training)
+        ->group("Training")
+        ->type_name("N");
+}
+
+void add_budget_flags(CLI::App& command, TrainingFlags& flags) {
+  command.add_option("--minutes", flags.budget.minutes, "End after so many, from now")
+      ->group("Budget")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--epochs", flags.budget.epochs, "End after so many over the data")
+      ->group("Budget")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--steps", flags.budget.steps, "End after so many updates")
+      ->group("Budget")
+      ->check(CLI::PositiveNumber);
+}
+
+void add_data_flags(CLI::App& command, TrainingFlags& flags) {
+  command
+      .add_option("--data", flags.data,
+                  "Pairs of your own: source, tab, target (and further right targets)")
+      ->group("Data")
+      ->type_name("FILE.tsv");
+  command.add_option("--language", flags.language, "Of translate: it, da, fr, de or es")
+      ->group("Data")
+      ->check(CLI::IsMember({"it", "da", "fr", "de", "es"}));
+  for (auto [flag, value] : {std::pair{"--source-units", &flags.source_units},
+                             std::pair{"--target-units", &flags.target_units}})
+    command.add_option(flag, *value, "What one token is")
+        ->group("Data")
+        ->type_name("characters|words|subwords")
+        ->check(CLI::IsMember({"characters", "words", "subwords"}));
+  command.add_option("--vocabulary", flags.vocabulary, "Subwords to learn")
+      ->group("Data")
+      ->check(CLI::Range(300L, 64000L));
+}
+
+void apply(const TrainingFlags& flags, tasks::TrainingRequest& request) {
+  for (const auto& [name, value] : flags.model) models::set_option(request.model, name, value);
+  for (const auto& [name, value] : flags.training)
+    tasks::set_training_option(request.training, name, value);
+  if (!flags.language.empty()) request.language = flags.language;
+  if (!flags.data.empty()) request.data = flags.data;
+  if (!flags.source_units.empty())
+    request.tokens.source = tasks::units_named(flags.source_units);
+  if (!flags.target_units.empty())
+    request.tokens.target = tasks::units_named(flags.target_units);
+  // Unlike units cannot share a vocabulary, nor then a table.
+  if (request.tokens.source != request.tokens.target) {
+    request.tokens.shared = false;
+    if (request.model.tie == models::Tie::all) request.model.tie = models::Tie::output;
+  }
+  if (flags.vocabulary > 0) request.tokens.size = flags.vocabulary;
+}
+
+}  // namespace attn::tools
