@@ -28,6 +28,7 @@
 #include "report.hpp"
 #include "rows/row.hpp"
 #include "stopwatch.hpp"
+#include "tasks/measure.hpp"
 #include "training/workload.hpp"
 
 namespace attn::bench {
@@ -51,8 +52,10 @@ Reading a line:
 
 Rows: C1 forward, C2 backward, C3 both with AVX2, C4 masks, C5 decode, C6 short sequences,
 C7 and C8 additive attention, C9 memory, C10 seq2seq training step, C11 Transformer layer step,
-C12 matrix product, C13 start of the program; S (by name only) compares with PyTorch 2:
+C12 matrix product, C13 start of the program, M1 training steps of the tasks, M2 answers of the
+models that ship; S (by name only) compares with PyTorch 2, and M2 does with --peer:
     attn-bench --rows S --threads 2,16 --peer "pytorch=python3 bench/peers/pytorch.py --serve"
+    attn-bench --rows M2 --peer "pytorch=python3 bench/peers/pytorch_translate.py --serve"
 
 Examples:
     attn-bench --quick                       a few minutes, every row
@@ -67,7 +70,7 @@ struct Command {
   std::vector<std::string> rows;
   std::vector<int> threads;
   std::vector<std::string> peers;
-  std::string target, json, once, problem, clock = "wall";
+  std::string target, json, tokens, once, problem, clock = "wall";
   bool quick = false, list = false, check = false;
 };
 
@@ -76,9 +79,11 @@ std::vector<int> default_threads() {
   return cores == 1 ? std::vector{1} : std::vector{1, cores};
 }
 
-/// C10 to C13 are whole pieces of work and not attention problems.
+/// Whole pieces of work and not attention problems.
+constexpr const char* kWorkloads[] = {"C10", "C11", "C12", "C13", "M1", "M2"};
+
 bool is_workload(const std::string& row) {
-  return row == "C10" || row == "C11" || row == "C12" || row == "C13";
+  return std::find(std::begin(kWorkloads), std::end(kWorkloads), row) != std::end(kWorkloads);
 }
 
 std::vector<Row> chosen_rows(const Command& command) {
@@ -86,7 +91,7 @@ std::vector<Row> chosen_rows(const Command& command) {
   auto all = rows(options);
   std::string known;
   for (const Row& row : all) known.append(known.empty() ? "" : ", ").append(row.name);
-  known += ", C10, C11, C12, C13";
+  for (const char* row : kWorkloads) known.append(", ").append(row);
   for (const auto& wanted : command.rows) {
     if (is_workload(wanted)) continue;
     if (std::none_of(all.begin(), all.end(), [&](const Row& r) { return r.name == wanted; })) {
@@ -135,16 +140,21 @@ int run_once(const Command& command) {
   return 0;
 }
 
-/// Rows C10 to C13, as far as they are asked for.
+/// Rows C10 to C13, M1 and M2, as far as they are asked for.
 void run_workloads(const Command& command) {
   WorkloadOptions options{{}, command.threads, command.quick};
   std::copy_if(command.rows.begin(), command.rows.end(), std::back_inserter(options.rows),
                &is_workload);
   if (options.rows.empty() && !command.rows.empty()) return;
+  const auto wanted = [&](const char* row) {
+    return command.rows.empty() ||
+           std::find(options.rows.begin(), options.rows.end(), row) != options.rows.end();
+  };
   measure_workloads(options);
-  if (command.rows.empty() ||
-      std::find(options.rows.begin(), options.rows.end(), "C13") != options.rows.end())
-    measure_start(command.quick);
+  if (wanted("C13")) measure_start(command.quick);
+  const TaskOptions tasks{command.threads, command.quick, command.peers, command.tokens};
+  if (wanted("M1")) measure_task_training(tasks);
+  if (wanted("M2")) measure_task_decoding(tasks);
 }
 
 int run(const Command& command) {
@@ -211,6 +221,8 @@ int main_with(int argc, char** argv) {
       ->check(CLI::IsMember({"wall", "cpu"}));
   app.add_option("--json", command.json, "Write all measurements to this file");
   app.add_option("--peer", command.peers, "One more contender: name=command (a child program)");
+  app.add_option("--tokens", command.tokens,
+                 "Write what the models of M2 read and answered to this folder, as JSON");
   app.add_flag("--quick", command.quick, "Fewer repetitions");
   std::string instead;
   app.add_option("instead", instead,

@@ -5,55 +5,25 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "attn/tensor/storage.hpp"
+#include "training/entrants.hpp"
 #include "training/workload.hpp"
 
 namespace attn::bench {
 namespace {
 
-/// The best and the median of what was measured.
-struct Times {
-  std::vector<double> all;
-
-  double best() const { return *std::min_element(all.begin(), all.end()); }
-  double noise() const {
-    std::vector<double> sorted = all;
-    std::sort(sorted.begin(), sorted.end());
-    return sorted[sorted.size() / 2] / sorted.front() - 1.0;
-  }
-};
-
-struct Entrant {
-  std::string name;
-  std::unique_ptr<Workload> work;
-  Times times;
-};
-
 void print_entrant(const WorkloadRow& row, const Entrant& entrant, double ours) {
-  const double best = entrant.times.best();
-  std::string text = fmt::format("    {:<16} {:>9.2f} ms  noise {:>3.0f} %", entrant.name,
-                                 1e3 * best, 100.0 * entrant.times.noise());
+  const double best = entrant.best();
+  std::string text = line_of(entrant);
   if (row.flops > 0.0) text += fmt::format("  {:>7.1f} GF/s", row.flops / best * 1e-9);
   if (row.tokens > 0.0) text += fmt::format("  {:>7.0f} tokens/s", row.tokens / best);
   if (entrant.name != "attn")
     text += fmt::format("  attn is {:.2f} times as fast", best / ours);
   fmt::print("{}\n", text);
-}
-
-/// Runs all entrants in turn; returns our best.
-double compete(const WorkloadRow& row, std::vector<Entrant>& entrants, bool quick) {
-  const int rounds = quick ? 5 : 15;
-  for (Entrant& entrant : entrants) entrant.work->seconds(1);
-  for (int round = 0; round < rounds; ++round)
-    for (Entrant& entrant : entrants) entrant.times.all.push_back(entrant.work->seconds(1));
-  const double ours = entrants.front().times.best();
-  for (const Entrant& entrant : entrants) print_entrant(row, entrant, ours);
-  return ours;
 }
 
 }  // namespace
@@ -89,7 +59,9 @@ void measure_workloads(const WorkloadOptions& options) {
       for (const bool tuned : {false, true})
         if (auto peer = libtorch_workload(row.name, threads, tuned))
           entrants.push_back({tuned ? "libtorch-tuned" : "libtorch", std::move(peer), {}});
-      const double ours = compete(row, entrants, options.quick);
+      compete(entrants, options.quick ? 5 : 15);
+      const double ours = entrants.front().best();
+      for (const Entrant& entrant : entrants) print_entrant(row, entrant, ours);
       fmt::print("    memory of a step  {:.1f} MB, parameters and their state included\n",
                  static_cast<double>(memory_use().peak - before.live) * 1e-6);
       if (one == 0.0) {
@@ -99,7 +71,7 @@ void measure_workloads(const WorkloadOptions& options) {
                    options.threads.front());
       }
       if (entrants.size() > 1 && row.floor > 0.0) {
-        const double ratio = entrants.back().times.best() / ours;
+        const double ratio = entrants.back().best() / ours;
         fmt::print("    {} floor {:.2f}, goal {:.2f}: {:.2f} times libtorch-tuned\n",
                    ratio >= row.floor ? "met:" : "MISSED:", row.floor, row.goal, ratio);
       }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <limits>
 #include <memory>
 #include <numeric>
@@ -15,6 +16,7 @@
 #include "attn/core/error.hpp"
 #include "attn/core/thread_pool.hpp"
 #include "attn/models/seq2seq.hpp"
+#include "attn/tensor/shape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "models/search_candidates.hpp"
 #include "models/search_history.hpp"
@@ -24,6 +26,10 @@ namespace attn::models {
 namespace {
 
 constexpr const char* kWhere = "attn::models::search: ";
+/// A batch is searched in parts of about so many rows, each by one thread: nothing waits within
+/// a step. Enough rows for products: 80 cost 8 % more a row than 320 (translate, Zen 3). Parts
+/// do not depend on the number of threads, so that it changes nothing.
+constexpr std::int64_t kRowsOfAPart = 80;
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
 std::size_t at(std::int64_t i) {
@@ -48,7 +54,7 @@ void check(const SearchOptions& options) {
 
 /// One source under way.
 struct Source {
-  std::int64_t index;                     ///< in the batch
+  std::int64_t index;                     ///< in its part of the batch
   std::vector<double> log_probabilities;  ///< of its rows; kNever: a row without a hypothesis
   std::vector<Found> finished;
 };
@@ -61,10 +67,12 @@ struct Turn {
 
 class Search {
  public:
+  /// `first` is the place of the first source in the whole batch.
   Search(const Seq2Seq& model, const Tensor& source, const Tensor& lengths,
-         const SearchOptions& options)
+         const SearchOptions& options, std::int64_t first)
       : options_(options),
         decoding_(model.decode(source, lengths)),
+        first_(first),
         found_(at(source.size(0))) {
     for (std::int64_t i = 0; i < source.size(0); ++i) sources_.push_back({i, {0.0}, {}});
     history_.begin_step(std::vector<std::int64_t>(found_.size(), kBos), {});
@@ -95,6 +103,7 @@ class Search {
 
   const SearchOptions& options_;
   std::unique_ptr<Decoding> decoding_;
+  std::int64_t first_;
   std::vector<std::vector<Found>> found_;
   std::vector<Source> sources_;        ///< those not done, each with width() rows, in order
   std::vector<std::int64_t> tokens_;   ///< that the next step reads, one a row
@@ -110,7 +119,8 @@ Turn Search::turn_of(const Source& source, std::int64_t first_row, std::int64_t 
   };
   std::vector<Candidate> ranked;
   if (options_.temperature > 0.0) {
-    const Draw draw{options_.temperature, options_.top, options_.seed, source.index, said};
+    const Draw draw{options_.temperature, options_.top, options_.seed, first_ + source.index,
+                    said};
     const std::int64_t token = drawn(row_of(first_row), draw);
     const double log_probability = row_of(first_row)[at(token)];
     ranked.push_back({source.log_probabilities[0] + log_probability, first_row, token});
@@ -155,10 +165,13 @@ void Search::end(Source& source, const Turn& turn, std::int64_t said) {
 
 bool Search::is_done(const Source& source, const Turn& turn, std::int64_t said) const {
   if (said == options_.max_length || turn.on.empty()) return true;
-  if (source.finished.size() >= at(options_.beam)) return true;
   if (source.finished.size() < at(options_.best)) return false;
-  // Log-probabilities only fall, so this is the most that what goes on can come to.
-  const double most = turn.on.front().log_probability / penalty(options_.max_length);
+  // Log-probabilities only fall, so this is the most that what goes on can come to. Once as
+  // many have ended as are followed, what goes on must be better as it stands: what began with
+  // an early end would else cut off likelier answers that are longer.
+  const bool enough = source.finished.size() >= at(options_.beam);
+  const double most =
+      turn.on.front().log_probability / penalty(enough ? said + 1 : options_.max_length);
   return source.finished[at(options_.best - 1)].score >= most;
 }
 
@@ -236,7 +249,33 @@ void Search::step(std::int64_t said) {
 std::vector<std::vector<Found>> search(const Seq2Seq& model, const Tensor& source,
                                        const Tensor& lengths, const SearchOptions& options) {
   check(options);
-  return Search(model, source, lengths, options).run();
+  const bool fits = source.defined() && lengths.defined() && source.rank() == 2 &&
+                    lengths.shape() == Shape{source.size(0)};
+  // The model says what is wrong.
+  if (!fits) return Search(model, source, lengths, options, 0).run();
+  const std::int64_t sources = source.size(0);
+  const std::int64_t most = std::max<std::int64_t>(1, kRowsOfAPart / options.beam);
+  const std::int64_t parts = std::max<std::int64_t>(1, (sources + most - 1) / most);
+  std::vector<std::vector<Found>> all(at(sources));
+  std::vector<std::exception_ptr> failures(at(parts));
+  ThreadPool::shared().parallel_for(
+      static_cast<int>(parts), ThreadPool::default_threads(), [&](int task) {
+        // Callers sort by length: the long ones come first, so that threads end together.
+        const std::int64_t part = parts - 1 - task;
+        const std::int64_t begin = sources * part / parts;
+        const std::int64_t end = sources * (part + 1) / parts;
+        try {
+          auto found = Search(model, source.slice(0, begin, end), lengths.slice(0, begin, end),
+                              options, begin)
+                           .run();
+          std::move(found.begin(), found.end(), all.begin() + begin);
+        } catch (...) {
+          failures[at(part)] = std::current_exception();
+        }
+      });
+  for (const std::exception_ptr& failure : failures)
+    if (failure) std::rethrow_exception(failure);
+  return all;
 }
 
 }  // namespace attn::models

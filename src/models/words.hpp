@@ -5,10 +5,12 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
+#include "attn/core/dtype.hpp"
 #include "attn/models/options.hpp"
 #include "attn/nn/dropout.hpp"
 #include "attn/nn/module.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "models/packed_linear.hpp"
 
 namespace attn::models {
 
@@ -23,6 +25,9 @@ class Words : public nn::Module {
   Tensor target(const Tensor& ids) const;
   /// x [..., dim] -> logits [..., target vocabulary], with dropout in front.
   Tensor logits(const Tensor& x) const;
+  /// The same for a decoding, without dropout.
+  PackedLinear packed_output() const { return {output_, bias_}; }
+  DType dtype() const { return target_.dtype(); }
   Tensor drop(const Tensor& x) const { return dropout_(x); }
 
  private:

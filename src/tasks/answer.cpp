@@ -51,8 +51,8 @@ std::vector<std::vector<Answer>> answer(const PairModel& model,
     sources.push_back(encode_source(model.source, text, model.limits.source));
   std::vector<std::size_t> order(texts.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return sources[a].size() < sources[b].size();
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair(sources[a].size(), a) < std::pair(sources[b].size(), b);
   });
 
   std::vector<std::vector<Answer>> answers(texts.size());

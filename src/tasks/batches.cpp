@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -103,14 +103,14 @@ std::vector<Rows> make_batches(std::span<const EncodedPair> pairs, std::int64_t 
       permutation(static_cast<std::int64_t>(pairs.size()), random).to_vector<std::int64_t>();
   const auto size = [&](std::int64_t row) {
     const EncodedPair& pair = pairs[static_cast<std::size_t>(row)];
-    return std::pair(length(pair.source), length(pair.target));
+    return std::tuple(length(pair.source), length(pair.target), row);
   };
   std::vector<Rows> batches;
   for (std::size_t begin = 0; begin < order.size();) {
     const std::size_t end = pool_end(pairs, order, begin, tokens);
-    std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(begin),
-                     order.begin() + static_cast<std::ptrdiff_t>(end),
-                     [&](std::int64_t a, std::int64_t b) { return size(a) < size(b); });
+    std::sort(order.begin() + static_cast<std::ptrdiff_t>(begin),
+              order.begin() + static_cast<std::ptrdiff_t>(end),
+              [&](std::int64_t a, std::int64_t b) { return size(a) < size(b); });
     Extent extent;
     Rows rows;
     for (; begin < end; ++begin) {

@@ -38,6 +38,7 @@ nlohmann::json json_of(const TrainingState& state) {
           {"loss_count", state.loss_count},
           {"tokens", state.tokens},
           {"seconds", state.seconds},
+          {"processor_seconds", state.processor_seconds},
           {"best", best},
           {"best_step", state.best_step},
           {"without_better", state.without_better}};
@@ -66,6 +67,7 @@ TrainingState state_of(const nlohmann::json& json, const std::string& where) {
                       .loss_count = whole("loss_count"),
                       .tokens = whole("tokens"),
                       .seconds = real("seconds"),
+                      .processor_seconds = real("processor_seconds"),
                       .best = {},
                       .best_step = whole("best_step"),
                       .without_better = whole("without_better")};

@@ -1,6 +1,5 @@
 #include "attn/tasks/prepare.hpp"
 
-#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <iterator>

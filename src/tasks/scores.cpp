@@ -1,6 +1,5 @@
 #include "attn/tasks/scores.hpp"
 
-#include <cstddef>
 #include <cstdio>
 #include <span>
 #include <string>

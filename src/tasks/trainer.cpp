@@ -1,5 +1,7 @@
 #include "attn/tasks/trainer.hpp"
 
+#include <time.h>  // clock_gettime
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -38,6 +40,13 @@ using Clock = std::chrono::steady_clock;
 constexpr std::int64_t kStepsOfALogLine = 10;
 constexpr double kSecondsOfACheckpoint = 60.0;
 
+/// What all threads of this process have worked.
+double processor_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
 double seconds_since(Clock::time_point then) {
   return std::chrono::duration<double>(Clock::now() - then).count();
 }
@@ -46,15 +55,6 @@ std::vector<nn::NamedTensor> prefixed(const std::string& prefix,
                                       std::vector<nn::NamedTensor> tensors) {
   for (nn::NamedTensor& entry : tensors) entry.name.insert(0, prefix);
   return tensors;
-}
-
-/// `most` examples, spread evenly over all.
-std::vector<Example> spread(const std::vector<Example>& all, std::int64_t most) {
-  const auto count = std::min(all.size(), static_cast<std::size_t>(most));
-  std::vector<Example> chosen;
-  chosen.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) chosen.push_back(all[i * all.size() / count]);
-  return chosen;
 }
 
 nlohmann::json json_of(const Scores& scores) {
@@ -101,6 +101,7 @@ class Run {
             .steps = state_.steps,
             .epochs = state_.epoch,
             .minutes = state_.seconds / 60.0,
+            .processor_seconds = state_.processor_seconds,
             .best = state_.best};
   }
 
@@ -149,6 +150,7 @@ class Run {
 
   void one_step() {
     const Clock::time_point then = Clock::now();
+    const double worked = processor_seconds();
     const models::Batch batch =
         collate(plan_.train, batches_[static_cast<std::size_t>(state_.batch)]);
     optimiser_.zero_grad();
@@ -169,6 +171,7 @@ class Run {
     state_.tokens += std::count_if(target, target + batch.target.numel(),
                                    [](std::int64_t id) { return id != models::kPad; });
     state_.seconds += seconds_since(then);
+    state_.processor_seconds += processor_seconds() - worked;
     if (++state_.batch == static_cast<std::int64_t>(batches_.size())) {
       state_.batch = 0;
       ++state_.epoch;
@@ -221,7 +224,10 @@ class Run {
       told_ = Clock::now();
       told_tokens_ = state_.tokens;
     } else {
-      progress.loss = last_loss_;
+      // Before the first line of the log there is what was seen so far.
+      progress.loss = state_.loss_count > 0 && last_loss_ == 0.0
+                          ? state_.loss_sum / static_cast<double>(state_.loss_count)
+                          : last_loss_;
       log_.write({{"step", state_.steps},
                   {"epoch", state_.epoch},
                   {"development", json_of(development)}});
@@ -317,6 +323,14 @@ void validate(const TrainingPlan& plan) {
 }
 
 }  // namespace
+
+std::vector<Example> spread(const std::vector<Example>& all, std::int64_t most) {
+  const auto count = std::min(all.size(), static_cast<std::size_t>(most));
+  std::vector<Example> chosen;
+  chosen.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) chosen.push_back(all[i * all.size() / count]);
+  return chosen;
+}
 
 Scores evaluate(const PairModel& model, std::span<const Example> examples, Metric metric,
                 const models::SearchOptions& options) {

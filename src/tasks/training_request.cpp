@@ -136,7 +136,8 @@ TrainingRequest default_request(const Task& task) {
           .tokens = task.tokens,
           .model = task.model,
           .training = task.training,
-          .limits = task.limits};
+          .limits = task.limits,
+          .command = {}};
 }
 
 void save_request(const fs::path& folder, const TrainingRequest& request) {
@@ -144,6 +145,7 @@ void save_request(const fs::path& folder, const TrainingRequest& request) {
   files::write_json(
       folder / where,
       {{"task", request.task},
+       {"command", request.command},
        {"language", request.language},
        {"data", request.data.string()},
        {"source_units", name_of(request.tokens.source)},
@@ -178,7 +180,8 @@ TrainingRequest load_request(const fs::path& folder) {
           .model = models::from_json(files::member(json, "model", where).dump(), where),
           .training = training_of(files::member(json, "training", where), where),
           .limits = {files::to_int(files::member(limits, "source", where), where),
-                     files::to_int(files::member(limits, "target", where), where)}};
+                     files::to_int(files::member(limits, "target", where), where)},
+          .command = text("command")};
 }
 
 }  // namespace attn::tasks

@@ -6,11 +6,13 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <vector>
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
+#include "attn/core/thread_pool.hpp"
 #include "attn/models/options.hpp"
 #include "attn/models/seq2seq.hpp"
 #include "attn/models/transformer.hpp"
@@ -184,6 +186,39 @@ TEST(Search, RowsDoNotChangeEachOther) {
           test::close(together[row][i].score, alone[i].score, 12 * test::model_laws::kWithin));
     }
   }
+}
+
+/// More sources than are searched at a time.
+TEST(Search, NeitherPartsNorThreadsChangeAnAnswer) {
+  const test::Oracle oracle = hashed_oracle();
+  const SearchOptions options{.beam = 3, .best = 2, .max_length = 6};
+  Tokens sources(100);
+  std::iota(sources.begin(), sources.end(), 4);
+  const int before = ThreadPool::default_threads();
+  for (const int threads : {1, 3}) {
+    ThreadPool::set_default_threads(threads);
+    const auto together = answers(oracle, sources, options);
+    ASSERT_EQ(together.size(), sources.size());
+    for (std::size_t row = 0; row < sources.size(); ++row) {
+      const auto alone = answers(oracle, {sources[row]}, options)[0];
+      ASSERT_EQ(together[row].size(), alone.size());
+      for (std::size_t i = 0; i < alone.size(); ++i) {
+        EXPECT_EQ(together[row][i].tokens, alone[i].tokens) << "row " << row;
+        EXPECT_EQ(together[row][i].score, alone[i].score) << "row " << row;
+      }
+    }
+  }
+  ThreadPool::set_default_threads(before);
+}
+
+TEST(Search, AFailureInAPartIsThrown) {
+  const test::Oracle oracle([](std::int64_t source, const Tokens& prefix) {
+    if (source == 90) fail("no source 90");
+    return test::hashed_belief(source, prefix, kWords);
+  });
+  Tokens sources(100);
+  std::iota(sources.begin(), sources.end(), 4);
+  EXPECT_THROW(answers(oracle, sources, {.beam = 3}), InvalidArgument);
 }
 
 /// What an answer says of itself is what reading it again says.

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "tools/attn/command.hpp"
 #include "tools/say.hpp"
 
 namespace attn::tools {

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -45,8 +46,19 @@ std::string joined(const Answered& answered, std::size_t rank) {
   return text;
 }
 
+/// Tells of long work now and then.
+tasks::Done told_on(std::FILE* err, std::size_t all) {
+  return [err, all, last = std::chrono::steady_clock::now()](std::int64_t done) mutable {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last < std::chrono::seconds(5)) return;
+    last = now;
+    fmt::print(err, "attn: {} of {} pieces answered\n", done, all);
+  };
+}
+
 std::vector<Answered> answer_group(const tasks::PairModel& model, const AnswerOptions& options,
-                                   const Manner& manner, std::span<const std::string> texts) {
+                                   const Manner& manner, std::span<const std::string> texts,
+                                   const Streams& streams) {
   const tasks::Task& task = tasks::task_named(model.task);
   std::vector<Answered> answered(texts.size());
   std::vector<std::string> sources;
@@ -56,7 +68,8 @@ std::vector<Answered> answer_group(const tasks::PairModel& model, const AnswerOp
     for (const std::string& piece : answered[i].pieces)
       sources.push_back(task.prepare ? task.prepare(piece) : piece);
   }
-  auto answers = tasks::answer(model, sources, options.search);
+  auto answers =
+      tasks::answer(model, sources, options.search, told_on(streams.err, sources.size()));
   auto next = answers.begin();
   for (Answered& one : answered)
     for (std::size_t i = 0; i < one.pieces.size(); ++i)
@@ -138,7 +151,7 @@ class Answering {
   }
 
   void group(std::span<const std::string> texts) {
-    const auto answered = answer_group(model_, options_, manner_, texts);
+    const auto answered = answer_group(model_, options_, manner_, texts, streams_);
     for (std::size_t i = 0; i < texts.size(); ++i) {
       if (options_.json) {
         print_json(model_, texts[i], answered[i], options_, streams_);

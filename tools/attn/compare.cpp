@@ -24,6 +24,7 @@
 #include "attn/tasks/scores.hpp"
 #include "attn/tasks/task.hpp"
 #include "attn/tasks/trainer.hpp"
+#include "attn/text/unicode.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/interrupt.hpp"
 #include "tools/attn/progress.hpp"
@@ -82,13 +83,15 @@ struct Halves {
 Halves halves_of(const std::vector<tasks::Example>& examples) {
   std::vector<std::size_t> lengths;
   lengths.reserve(examples.size());
-  for (const tasks::Example& example : examples) lengths.push_back(example.source.size());
+  for (const tasks::Example& example : examples)
+    lengths.push_back(text::code_points(example.source).size());
   std::nth_element(lengths.begin(),
                    lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2),
                    lengths.end());
   Halves halves{lengths[lengths.size() / 2], {}, {}};
   for (const tasks::Example& example : examples)
-    (example.source.size() <= halves.median ? halves.brief : halves.lengthy).push_back(example);
+    (text::code_points(example.source).size() <= halves.median ? halves.brief : halves.lengthy)
+        .push_back(example);
   return halves;
 }
 
@@ -142,7 +145,7 @@ nlohmann::json run_one(const CompareOptions& options, const Contender& contender
           {"scores", parts},
           {"steps", trained.steps},
           {"epochs", trained.epochs},
-          {"seconds", 60.0 * trained.minutes},
+          {"processor_seconds", trained.processor_seconds},
           {"parameters", model.model->parameter_count()}};
 }
 
@@ -153,7 +156,7 @@ void print_table(const nlohmann::json& results, const Halves& halves, const Stre
   fmt::print(streams.out, "\n| attention |");
   for (const std::string& metric : metrics)
     fmt::print(streams.out, " {} | short | long |", metric);
-  fmt::print(streams.out, " steps | seconds | parameters |\n|---|");
+  fmt::print(streams.out, " steps | processor s | parameters |\n|---|");
   for (std::size_t i = 0; i < 3 * metrics.size() + 3; ++i) fmt::print(streams.out, "---|");
   fmt::print(streams.out, "\n");
   for (const nlohmann::json& one : results) {
@@ -162,7 +165,7 @@ void print_table(const nlohmann::json& results, const Halves& halves, const Stre
       for (const char* part : {"all", "short", "long"})
         fmt::print(streams.out, " {:.1f} |", one["scores"][part][metric].get<double>());
     fmt::print(streams.out, " {} | {:.0f} | {:.2f} M |\n", one["steps"].get<std::int64_t>(),
-               one["seconds"].get<double>(), one["parameters"].get<double>() / 1e6);
+               one["processor_seconds"].get<double>(), one["parameters"].get<double>() / 1e6);
   }
   fmt::print(streams.out,
              "\nShort sources have at most {} characters: {} examples, {} are longer.\n",
@@ -177,10 +180,8 @@ int compare(const CompareOptions& options, const Streams& streams) {
   const tasks::TrainingRequest request = request_of(options, contenders().front());
   const tasks::Say say = progress(streams);
   tasks::Corpus corpus = tasks::load_corpus(request, say);
-  if (corpus.test.size() > static_cast<std::size_t>(options.limit))
-    corpus.test.resize(static_cast<std::size_t>(options.limit));
   if (corpus.test.empty()) fail(corpus.name, " has no test part");
-  const Halves halves = halves_of(corpus.test);
+  const Halves halves = halves_of(tasks::spread(corpus.test, options.limit));
   fs::create_directories(options.out);
 
   const Interrupt interrupt;
@@ -217,17 +218,12 @@ void add_compare(CLI::App& app, Action& action) {
       "ones.\n"
       "Each contender has a folder of its own under --out; one that is done is not trained "
       "again,\n"
-      "and after Ctrl-C the same command goes on. Time is compared on an idle machine only.\n"
+      "and after Ctrl-C the same command goes on. Time is the processor's, of all threads.\n"
       "\nExamples:\n"
       "    attn compare pronounce --out compare --minutes 5\n"
       "    attn compare pronounce --out compare --epochs 2 --only none --only dot\n"
       "    attn compare translate --out mine --data pairs.tsv --steps 2000");
-  std::vector<std::string> names;
-  for (const tasks::Task& task : tasks::all_tasks()) names.push_back(task.name);
-  command->add_option("task", options->task, "pronounce, translate or summarise")
-      ->required()
-      ->type_name("TASK")
-      ->check(CLI::IsMember(names));
+  add_task_argument(*command, options->task);
   command->add_option("--out", options->out, "Folder of all trainings")
       ->required()
       ->type_name("DIR");
@@ -237,8 +233,7 @@ void add_compare(CLI::App& app, Action& action) {
       ->check(CLI::IsMember(kinds));
   command->add_option("--limit", options->limit, "Examples of the test part; default 2000")
       ->check(CLI::PositiveNumber);
-  command->add_option("--threads", options->threads, "Threads to use; default: all")
-      ->check(CLI::Range(1, 1024));
+  add_threads_flag(*command, options->threads);
   command->add_flag("--json", options->json, "As JSON");
   add_budget_flags(*command, options->flags);
   add_data_flags(*command, options->flags);

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cctype>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "attn/core/error.hpp"

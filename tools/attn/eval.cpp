@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -24,6 +23,7 @@
 #include "attn/tasks/prepare.hpp"
 #include "attn/tasks/scores.hpp"
 #include "attn/tasks/task.hpp"
+#include "attn/tasks/trainer.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/model_folder.hpp"
 #include "tools/attn/progress.hpp"
@@ -39,6 +39,7 @@ struct EvalOptions {
   std::string answers;
   models::SearchOptions search;
   std::int64_t beam = 0;
+  double length_penalty = -1.0;  ///< negative: the task's
   std::int64_t limit = 0;
   int threads = 0;
   bool json = false;
@@ -107,13 +108,13 @@ int eval(const EvalOptions& options, const Streams& streams) {
   tasks::Corpus corpus = tasks::load_corpus(request, say);
   for (const std::string& note : corpus.notes) say(note);
   std::vector<tasks::Example> examples = part_of(corpus, options.part);
-  if (options.limit > 0 && examples.size() > static_cast<std::size_t>(options.limit))
-    examples.resize(static_cast<std::size_t>(options.limit));
+  if (options.limit > 0) examples = tasks::spread(examples, options.limit);
   if (examples.empty()) fail("the ", options.part, " part of ", corpus.name, " is empty");
 
   models::SearchOptions search = options.search;
   search.beam = options.beam > 0 ? options.beam : task.beam;
-  search.length_penalty = task.length_penalty;
+  search.length_penalty =
+      options.length_penalty >= 0.0 ? options.length_penalty : task.length_penalty;
   search.max_length = model.limits.target;
   const Evaluated made = evaluate(model, examples, search, streams);
   const double rate = static_cast<double>(examples.size()) / made.seconds;
@@ -152,12 +153,7 @@ void add_eval(CLI::App& app, Action& action) {
       "    attn eval pronounce\n"
       "    attn eval translate --model mine --data sentences.tsv --json\n"
       "    attn eval summarise --answers answers.jsonl");
-  std::vector<std::string> names;
-  for (const tasks::Task& task : tasks::all_tasks()) names.push_back(task.name);
-  command->add_option("task", options->task, "pronounce, translate or summarise")
-      ->required()
-      ->type_name("TASK")
-      ->check(CLI::IsMember(names));
+  add_task_argument(*command, options->task);
   command->add_option("--model", options->model, "Model folder; default: the one that ships")
       ->type_name("DIR");
   command->add_option("--part", options->part, "test, development or train")
@@ -165,12 +161,14 @@ void add_eval(CLI::App& app, Action& action) {
       ->check(CLI::IsMember({"test", "development", "train"}));
   command->add_option("--beam", options->beam, "Hypotheses that are followed; 1 is greedy")
       ->check(CLI::Range(1, 64));
-  command->add_option("--limit", options->limit, "Only the first so many examples")
+  command
+      ->add_option("--length-penalty", options->length_penalty, "Above 0 favours long answers")
+      ->check(CLI::Range(0.0, 5.0));
+  command->add_option("--limit", options->limit, "Only so many examples, spread evenly")
       ->check(CLI::PositiveNumber);
   command->add_option("--answers", options->answers, "Write source, answer and references here")
       ->type_name("FILE.jsonl");
-  command->add_option("--threads", options->threads, "Threads to use; default: all")
-      ->check(CLI::Range(1, 1024));
+  add_threads_flag(*command, options->threads);
   command->add_flag("--json", options->json, "As JSON");
   add_data_flags(*command, options->flags);
   command->callback([options, &action] {

@@ -17,9 +17,10 @@ namespace attn::tools {
 namespace {
 
 constexpr const char* kAbout =
-    "attn is attention for C++: fused forward and backward kernels for every attention from\n"
-    "Nadaraya-Watson regression to the Transformer, as a small library that trains. This\n"
-    "program teaches the mechanisms, uses them, and shows that they are right and fast here.\n";
+    "attn is attention for C++: it translates, pronounces, summarises and compares texts with\n"
+    "small models that it trained itself, teaches every attention mechanism of the "
+    "literature,\n"
+    "and shows that its kernels are right and fast here.\n";
 
 constexpr const char* kFooter = R"(
 Attention is four small steps, and each is a folder of the library:
@@ -28,6 +29,10 @@ Attention is four small steps, and each is a folder of the library:
     s = f(q, k)   which pairs exist   scores become weights   weights times values
 
 Examples:
+    attn translate "a fast web server"        English becomes Italian
+    attn pronounce attention                  letters become phones
+    attn summarise README.txt                 a description becomes one line
+    attn train pronounce --out phones --minutes 3     a model of your own, from nothing
     attn mechanisms                           every attention of the literature, one line each
     attn mechanisms bahdanau_decoder          one of them: formula, paper, parts, code
     attn regress co2                          kernel regression on real data, with its weights

@@ -1,6 +1,7 @@
 #include "tools/attn/subwords.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <span>

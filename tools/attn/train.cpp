@@ -82,6 +82,7 @@ tasks::TrainingRequest request_of(const TrainOptions& options) {
     fail(files::path_text(folder), " is a training of ", request.task, ", not of ",
          options.task);
   apply(options.flags, request);
+  if (!options.resume) request.command = command_text(options);
   return request;
 }
 
@@ -100,7 +101,7 @@ void tell_beginning(const tasks::Prepared& prepared, const Streams& streams) {
       static_cast<double>(prepared.model.model->parameter_count()) / 1e6);
 }
 
-void tell_end(const TrainOptions& options, const tasks::Trained& trained,
+void tell_end(const TrainOptions& options, const fs::path& data, const tasks::Trained& trained,
               const Streams& streams) {
   const char* why = trained.ended == tasks::TrainingEnd::stopped     ? "Stopped"
                     : trained.ended == tasks::TrainingEnd::no_better ? "No better for a while"
@@ -111,8 +112,9 @@ void tell_end(const TrainOptions& options, const tasks::Trained& trained,
                  ? ", before the first evaluation"
                  : "; best on the development part: " + tasks::text_of(trained.best));
   if (!trained.best.empty())
-    fmt::print(streams.out, "The model is in {}. Score it: attn eval {} --model {}\n",
-               options.out, options.task, options.out);
+    fmt::print(streams.out, "The model is in {}. Score it: attn eval {} --model {}{}\n",
+               options.out, options.task, options.out,
+               data.empty() ? "" : " --data " + data.string());
   fmt::print(streams.out, "Go on: attn train {} --out {} --resume --minutes 10\n", options.task,
              options.out);
 }
@@ -132,7 +134,7 @@ int train(const TrainOptions& options, const Streams& streams) {
   }
   tell_beginning(prepared, streams);
   prepared.plan.budget = options.flags.budget;
-  prepared.plan.command = command_text(options);
+  prepared.plan.command = request.command;
   prepared.plan.save_every = options.save_every;
 
   const Interrupt interrupt;
@@ -142,7 +144,7 @@ int train(const TrainOptions& options, const Streams& streams) {
                    {.progress = [&](const tasks::Progress& now) { line(now); },
                     .stop = [&] { return interrupt.asked(); }});
   line.end();
-  tell_end(options, trained, streams);
+  tell_end(options, request.data, trained, streams);
   return success;
 }
 
@@ -167,18 +169,12 @@ void add_train(CLI::App& app, Action& action) {
       "    attn train translate --out danish --language da\n"
       "    attn train pronounce --out mine --data words.tsv\n"
       "    attn train translate --out mine --data sentences.tsv --vocabulary 2000");
-  std::vector<std::string> names;
-  for (const tasks::Task& task : tasks::all_tasks()) names.push_back(task.name);
-  command->add_option("task", options->task, "pronounce, translate or summarise")
-      ->required()
-      ->type_name("TASK")
-      ->check(CLI::IsMember(names));
+  add_task_argument(*command, options->task);
   command->add_option("--out", options->out, "Folder of the model and its training")
       ->required()
       ->type_name("DIR");
   command->add_flag("--resume", options->resume, "Go on from the folder's checkpoint");
-  command->add_option("--threads", options->threads, "Threads to use; default: all")
-      ->check(CLI::Range(1, 1024));
+  add_threads_flag(*command, options->threads);
   command
       ->add_option("--save-every", options->save_every,
                    "Steps between checkpoints; default: a minute")

@@ -1,14 +1,13 @@
 #include "tools/attn/training_flags.hpp"
 
 #include <CLI/CLI.hpp>
-#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "attn/models/options.hpp"
 #include "attn/tasks/prepare.hpp"
-#include "attn/text/tokeniser.hpp"
+#include "attn/tasks/task.hpp"
 
 namespace attn::tools {
 namespace {
@@ -54,6 +53,21 @@ std::string listed(const std::vector<std::string>& names) {
 }
 
 }  // namespace
+
+void add_task_argument(CLI::App& command, std::string& task) {
+  std::vector<std::string> names;
+  names.reserve(tasks::all_tasks().size());
+  for (const tasks::Task& known : tasks::all_tasks()) names.push_back(known.name);
+  command.add_option("task", task, "pronounce, translate or summarise")
+      ->required()
+      ->type_name("TASK")
+      ->check(CLI::IsMember(names));
+}
+
+void add_threads_flag(CLI::App& command, int& threads) {
+  command.add_option("--threads", threads, "Threads to use; default: all")
+      ->check(CLI::Range(1, 1024));
+}
 
 void add_model_flags(CLI::App& command, TrainingFlags& flags) {
   for (const ModelFlag& flag : kModelFlags) {

@@ -29,6 +29,11 @@ struct TrainingFlags {
   tasks::Budget budget;
 };
 
+/// The task as the first word behind the command; wrong names are wrong usage.
+void add_task_argument(CLI::App& command, std::string& task);
+/// --threads.
+void add_threads_flag(CLI::App& command, int& threads);
+
 /// The flags of model and training.
 void add_model_flags(CLI::App& command, TrainingFlags& flags);
 void add_training_flags(CLI::App& command, TrainingFlags& flags);

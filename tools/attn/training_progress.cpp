@@ -1,6 +1,7 @@
 #include "tools/attn/training_progress.hpp"
 
 #include <fmt/core.h>
+#include <stdio.h>  // fileno
 #include <unistd.h>
 
 #include <chrono>

@@ -4,7 +4,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "attn/tasks/pair_model.hpp"
 #include "attn/tasks/translate/sentences.hpp"

@@ -41,7 +41,7 @@ struct ModelOptions {
   std::int64_t feed_forward = 512;  ///< of the transformer
   std::int64_t kernel = 3;          ///< width of a convolution
   std::int64_t window = 5;          ///< reach of local attention on either side
-  std::int64_t max_source = 64;     ///< longest source; the location score has a weight for each
+  std::int64_t max_source = 64;  ///< longest source; the location score has a weight for each
   double dropout = 0.1;
   Score score = Score::general;
   Reach reach = Reach::global;

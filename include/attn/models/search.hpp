@@ -36,7 +36,8 @@ struct Found {
 /// The answers of each source, best first; those that max_length cut off make up for missing
 /// finished ones and come behind them. A source is done when a beam of answers has ended, or
 /// when nothing that goes on can still be among the best. kPad and kBos are never said, equals
-/// are taken in index order, and rows of a batch do not change each other. Call model.eval()
+/// are taken in index order, and rows of a batch do not change each other. Many sources are
+/// searched in parts, on several threads, which all call model.decode(). Call model.eval()
 /// before.
 std::vector<std::vector<Found>> search(const Seq2Seq& model, const Tensor& source,
                                        const Tensor& lengths, const SearchOptions& options);

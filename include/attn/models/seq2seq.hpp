@@ -4,6 +4,7 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cstdint>
 #include <memory>
 
 #include "attn/models/options.hpp"

@@ -12,6 +12,7 @@
 
 #include "attn/models/seq2seq.hpp"
 #include "attn/tasks/corpus.hpp"
+#include "attn/tensor/tensor.hpp"
 #include "attn/text/tokeniser.hpp"
 
 namespace attn::tasks {

@@ -25,7 +25,8 @@ struct TrainingState {
   std::int64_t loss_count = 0;
   std::int64_t tokens = 0;  ///< target tokens trained on
   double seconds = 0.0;     ///< of training, over all runs
-  Scores best;              ///< of the development part; empty before the first
+  double processor_seconds = 0.0;
+  Scores best;  ///< of the development part; empty before the first
   std::int64_t best_step = 0;
   std::int64_t without_better = 0;  ///< evaluations since
 };

@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "attn/models/options.hpp"
+#include "attn/tasks/batches.hpp"
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/pair_model.hpp"
 #include "attn/tasks/task.hpp"
@@ -30,6 +32,7 @@ struct TrainingRequest {
   models::ModelOptions model;  ///< vocabularies are filled in
   TrainingOptions training;
   Limits limits;
+  std::string command;  ///< that began it, for the card of the model
 };
 
 /// What the task itself would ask for.

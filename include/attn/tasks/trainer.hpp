@@ -66,14 +66,18 @@ enum class TrainingEnd { budget, no_better, stopped };
 struct Trained {
   TrainingEnd ended = TrainingEnd::budget;
   std::int64_t steps = 0;
-  std::int64_t epochs = 0;  ///< whole ones
-  double minutes = 0.0;     ///< of training, over all runs
+  std::int64_t epochs = 0;         ///< whole ones
+  double minutes = 0.0;            ///< of training, over all runs
+  double processor_seconds = 0.0;  ///< of all threads: what a busy machine changes least
   Scores best;
 };
 
 /// Trains model.model and keeps the best model in the folder. What it does depends on the plan
 /// alone: neither threads nor interruptions change a bit.
 Trained train(PairModel& model, const TrainingPlan& plan, const Watch& watch);
+
+/// `most` examples at most, spread evenly over all: parts are often sorted.
+std::vector<Example> spread(const std::vector<Example>& all, std::int64_t most);
 
 /// The answers of the model to the examples, judged.
 Scores evaluate(const PairModel& model, std::span<const Example> examples, Metric metric,

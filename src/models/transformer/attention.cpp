@@ -43,9 +43,9 @@ SelfAttention::SelfAttention(const ModelOptions& options)
                                                   .max_distance = kMaxDistance}));
 }
 
-SelfAttention::Projected SelfAttention::project(const Tensor& x,
-                                                const RotaryTable& turns) const {
-  const std::vector<Tensor> parts = nn::split_parts(in_(x), 3, options_.heads);
+SelfAttention::Projected SelfAttention::split(const Tensor& made,
+                                              const RotaryTable& turns) const {
+  const std::vector<Tensor> parts = nn::split_parts(made, 3, options_.heads);
   if (!turns.cos.defined()) return {parts[0], {parts[1], parts[2]}};
   return {rotary(parts[0], turns), {rotary(parts[1], turns), parts[2]}};
 }
@@ -54,12 +54,12 @@ Tensor SelfAttention::look(const Tensor& q, const KeysValues& at, const Keep& ke
   const Attended looked = relative_ ? relative_->forward(q, at.keys, at.values, keep)
                                     : attend(q, at.keys, at.values, spec::scaled_dot(), keep,
                                              nn::softmax_with_dropout(*this, options_.dropout));
-  return out_(nn::join_heads(looked.output));
+  return nn::join_heads(looked.output);
 }
 
 Tensor SelfAttention::operator()(const Tensor& x, const SelfPlaces& places) const {
-  const Projected made = project(x, places.turns);
-  return look(made.q, made.now, places.keep);
+  const Projected made = split(in_(x), places.turns);
+  return out_(look(made.q, made.now, places.keep));
 }
 
 MemoryAttention::MemoryAttention(const ModelOptions& options)
@@ -68,16 +68,23 @@ MemoryAttention::MemoryAttention(const ModelOptions& options)
       key_value_(add("key_value", projection(options.dim, options.dim, 2))),
       out_(add("out", projection(options.dim, options.dim))) {}
 
-Attended MemoryAttention::operator()(const Tensor& x, const Tensor& memory, const Keep& keep,
-                                     const Want& want) const {
-  const Tensor q = nn::split_heads(query_(x), options_.heads);
+Attended MemoryAttention::look(const Tensor& made, const Tensor& memory, const Keep& keep,
+                               const Want& want) const {
+  const Tensor q = nn::split_heads(made, options_.heads);
   const std::vector<Tensor> parts = nn::split_parts(memory, 2, options_.heads);
   // Weights that are looked at, or copied by, are whole.
   const auto normaliser = want.has(Want::weights)
                               ? spec::softmax()
                               : nn::softmax_with_dropout(*this, options_.dropout);
   Attended looked = attend(q, parts[0], parts[1], spec::scaled_dot(), keep, normaliser, want);
-  looked.output = out_(nn::join_heads(looked.output));
+  looked.output = nn::join_heads(looked.output);
+  return looked;
+}
+
+Attended MemoryAttention::operator()(const Tensor& x, const Tensor& memory, const Keep& keep,
+                                     const Want& want) const {
+  Attended looked = look(query_(x), memory, keep, want);
+  looked.output = out_(looked.output);
   return looked;
 }
 

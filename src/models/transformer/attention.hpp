@@ -40,13 +40,18 @@ class SelfAttention : public nn::Module {
   /// x [batch, positions, dim] -> the same.
   Tensor operator()(const Tensor& x, const SelfPlaces& places) const;
 
+  // The same in pieces, for a decoding, which has the two products laid out for itself and
+  // keeps the keys and values.
   struct Projected {
     Tensor q;
     KeysValues now;
   };
-  /// Queries, keys and values, turned; a decoding keeps the keys and values.
-  Projected project(const Tensor& x, const RotaryTable& turns) const;
+  /// Queries, keys and values, turned, of in(x).
+  Projected split(const Tensor& made, const RotaryTable& turns) const;
+  /// What goes into out.
   Tensor look(const Tensor& q, const KeysValues& at, const Keep& keep) const;
+  const nn::Linear& in() const { return in_; }
+  const nn::Linear& out() const { return out_; }
 
  private:
   ModelOptions options_;
@@ -67,6 +72,12 @@ class MemoryAttention : public nn::Module {
   /// x [batch, positions, dim] and what was remembered; the output has been projected.
   Attended operator()(const Tensor& x, const Tensor& memory, const Keep& keep,
                       const Want& want) const;
+
+  /// The same between the two products: `made` is query(x), the output goes into out.
+  Attended look(const Tensor& made, const Tensor& memory, const Keep& keep,
+                const Want& want) const;
+  const nn::Linear& query() const { return query_; }
+  const nn::Linear& out() const { return out_; }
 
  private:
   ModelOptions options_;

@@ -10,19 +10,26 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
+#include "attn/models/options.hpp"
 #include "attn/models/seq2seq.hpp"
 #include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/ops/normalise.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "models/copying.hpp"
+#include "models/packed_linear.hpp"
+#include "models/transformer/layer.hpp"
 #include "models/transformer/model.hpp"
 #include "models/transformer/past.hpp"
+#include "models/transformer/places.hpp"
 
 namespace attn::models::transformer {
 namespace {
 
 constexpr const char* kWhere = "attn::models::Transformer: ";
+
+/// Sines are made for so many places at a time.
+constexpr std::int64_t kPlaces = 32;
 
 /// Rows as groups of one size, each of one source: [0 0 1 1 1 1] is 0, 1, 1 in groups of two.
 struct Groups {
@@ -47,9 +54,11 @@ class TransformerDecoding final : public Decoding {
   TransformerDecoding(const Transformer& model, const Tensor& source, const Tensor& lengths)
       : model_(model),
         lengths_(lengths),
+        covers_(model.options().copy == Copy::coverage),
         sources_(source.size(0)),
         ancestry_(source.size(0)),
-        past_(static_cast<std::size_t>(model.options().decoder_layers)) {
+        layers_(model.decoder().begin()),
+        output_(model.words().packed_output()) {
     const Tensor memory = model.encode(source, lengths);
     memory_ = model.decoder().remember(memory);
     if (const CopyHead* copy = model.copy()) copying_ = copy->read(source, memory, lengths);
@@ -60,19 +69,28 @@ class TransformerDecoding final : public Decoding {
 
  private:
   Prediction copied(const Tensor& inputs, const Tensor& states, const Tensor& logits);
+  Places next_place();
   void choose_sources(const std::vector<std::int64_t>& sources);
 
   const Transformer& model_;
   Tensor lengths_;              ///< i64 [sources]
   std::vector<Tensor> memory_;  ///< a layer each
-  CopySource copying_;          ///< of a model that copies: a source for each row
-  Tensor covered_;              ///< [rows, source]: how much each word was looked at
+  bool covers_;                 ///< whether it has coverage
+  CopySource copying_;  ///< of a model that copies: with coverage, a source for each row
+  Tensor covered_;      ///< [rows, source]: how much each word was looked at
   std::int64_t sources_;
   std::int64_t group_ = 1;  ///< rows of a source
   Ancestry ancestry_;
-  std::vector<Past> past_;
+  std::vector<DecoderLayer::Kept> layers_;
+  PackedLinear output_;
   std::int64_t length_ = 0;
+  Places places_;  ///< of the steps length_ - length_ % kPlaces and on
 };
+
+Places TransformerDecoding::next_place() {
+  if (length_ % kPlaces == 0) places_ = model_.places({length_, kPlaces});
+  return places_.at(length_ % kPlaces);
+}
 
 Prediction TransformerDecoding::step(const Tensor& tokens) {
   const NoGrad off_the_tape;
@@ -80,23 +98,30 @@ Prediction TransformerDecoding::step(const Tensor& tokens) {
   if (!(tokens.shape() == Shape{rows}) || tokens.dtype() != DType::i64)
     fail(kWhere, "tokens ", tokens.text(), "; i64 [", rows, "] is accepted");
   // Rows of a source are not positions: all of them are at the same place.
-  const Transformer::Input in = model_.input(tokens.reshape({sources_, group_}), {length_, 1});
+  const Transformer::Input in = model_.input(tokens.reshape({sources_, group_}), next_place());
   const Decoder::Made made =
-      model_.decoder().next(in.words, memory_, lengths_, in.places, past_);
+      model_.decoder().next(in.words, memory_, lengths_, in.places, layers_);
   ancestry_.append();
   ++length_;
-  const Shape a_row{rows, 1, in.words.size(2)};
-  const Tensor states = made.states.reshape(a_row);
-  const Tensor logits = model_.words().logits(states);
-  if (model_.copy()) return copied(in.words.reshape(a_row), states, logits);
-  return {log_softmax(logits).squeeze(1), made.weights.reshape({rows, made.weights.size(2)})};
+  const Tensor logits = output_(made.states);
+  if (model_.copy()) return copied(in.words, made.states, logits);
+  return {log_softmax(logits).reshape({rows, logits.size(2)}),
+          made.weights.reshape({rows, made.weights.size(2)})};
 }
 
 Prediction TransformerDecoding::copied(const Tensor& inputs, const Tensor& states,
                                        const Tensor& logits) {
-  const CopyLook look = model_.copy()->look(copying_, states, inputs, covered_);
-  covered_ = look.covered;
-  return {mixed_log_probabilities(copying_, look, logits).squeeze(1), look.weights.squeeze(1)};
+  // Rows of a source are like steps of it, unless each remembers what it has looked at.
+  const std::int64_t rows = sources_ * group_;
+  const auto arranged = [&](const Tensor& x) {
+    return covers_ ? x.reshape({rows, 1, x.size(2)}) : x;
+  };
+  const CopyLook look =
+      model_.copy()->look(copying_, arranged(states), arranged(inputs), covered_);
+  if (covers_) covered_ = look.covered;
+  return {
+      mixed_log_probabilities(copying_, look, arranged(logits)).reshape({rows, logits.size(2)}),
+      look.weights.reshape({rows, look.weights.size(2)})};
 }
 
 void TransformerDecoding::choose_sources(const std::vector<std::int64_t>& sources) {
@@ -107,6 +132,7 @@ void TransformerDecoding::choose_sources(const std::vector<std::int64_t>& source
   const Tensor index = Tensor::from(sources, {sources_});
   lengths_ = index_select(lengths_, 0, index);
   for (Tensor& layer : memory_) layer = index_select(layer, 0, index);
+  if (model_.copy() && !covers_) copying_.select(index);
 }
 
 void TransformerDecoding::select(const Tensor& rows) {
@@ -128,8 +154,8 @@ void TransformerDecoding::select(const Tensor& rows) {
   group_ = after.size;
   choose_sources(after.sources);
   const RowMoves moves = ancestry_.select(chosen);
-  for (Past& layer : past_) layer.select(moves);
-  if (!model_.copy()) return;
+  for (DecoderLayer::Kept& layer : layers_) layer.past.select(moves);
+  if (!covers_) return;
   copying_.select(packed);
   if (covered_.defined()) covered_ = index_select(covered_, 0, packed);
 }

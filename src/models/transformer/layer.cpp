@@ -7,8 +7,8 @@
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/ops/rotary.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "models/packed_linear.hpp"
 #include "models/transformer/attention.hpp"
-#include "models/transformer/past.hpp"
 
 namespace attn::models::transformer {
 namespace {
@@ -49,25 +49,36 @@ DecoderLayer::DecoderLayer(const ModelOptions& options)
       feed_(add("feed", FeedForward(options))),
       dropout_(add("dropout", nn::Dropout(options.dropout))) {}
 
-DecoderLayer::Made DecoderLayer::look_and_feed(const Tensor& x, const Memory& memory) const {
-  const Attended seen = source_(source_norm_(x), memory.at, memory.keep, memory.want);
-  const Tensor looked = x + dropout_(seen.output);
+DecoderLayer::Made DecoderLayer::operator()(const Tensor& x, const SelfPlaces& places,
+                                            const Memory& memory) const {
+  const Tensor said = x + dropout_(self_(self_norm_(x), places));
+  const Attended seen = source_(source_norm_(said), memory.at, memory.keep, memory.want);
+  const Tensor looked = said + dropout_(seen.output);
   return {looked + dropout_(feed_(feed_norm_(looked))), seen.weights};
 }
 
-DecoderLayer::Made DecoderLayer::operator()(const Tensor& x, const SelfPlaces& places,
-                                            const Memory& memory) const {
-  return look_and_feed(x + dropout_(self_(self_norm_(x), places)), memory);
+DecoderLayer::Packed DecoderLayer::packed() const {
+  return {.self_in = PackedLinear(self_.in()),
+          .self_out = PackedLinear(self_.out()),
+          .query = PackedLinear(source_.query()),
+          .source_out = PackedLinear(source_.out()),
+          .feed_in = PackedLinear(feed_.in()),
+          .feed_out = PackedLinear(feed_.out())};
 }
 
 DecoderLayer::Made DecoderLayer::next(const Tensor& x, const RotaryTable& turns,
-                                      const Memory& memory, Past& past) const {
+                                      const Memory& memory, Kept& kept) const {
+  const auto& [self_in, self_out, query, source_out, feed_in, feed_out] = kept.packed;
   const Tensor rows = x.reshape({x.size(0) * x.size(1), 1, x.size(2)});
-  const SelfAttention::Projected made = self_.project(self_norm_(rows), turns);
-  past.append(made.now);
+  const SelfAttention::Projected made = self_.split(self_in(self_norm_(rows)), turns);
+  kept.past.append(made.now);
   // The newest position is the last key: all that is kept lies before it.
-  const Tensor looked = dropout_(self_.look(made.q, past.seen(), {}));
-  return look_and_feed((rows + looked).reshape(x.shape()), memory);
+  const Tensor said =
+      self_out.plus(self_.look(made.q, kept.past.seen(), {}), rows).reshape(x.shape());
+  const Attended seen =
+      source_.look(query(source_norm_(said)), memory.at, memory.keep, memory.want);
+  const Tensor looked = source_out.plus(seen.output, said);
+  return {feed_out.plus(feed_in(feed_norm_(looked), Then::relu), looked), seen.weights};
 }
 
 }  // namespace attn::models::transformer

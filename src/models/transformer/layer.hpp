@@ -12,6 +12,7 @@
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/rotary.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "models/packed_linear.hpp"
 #include "models/transformer/attention.hpp"
 #include "models/transformer/past.hpp"
 
@@ -22,6 +23,9 @@ class FeedForward : public nn::Module {
  public:
   explicit FeedForward(const ModelOptions& options);
   Tensor operator()(const Tensor& x) const;
+
+  const nn::Linear& in() const { return in_; }
+  const nn::Linear& out() const { return out_; }
 
  private:
   nn::Linear in_;
@@ -60,15 +64,29 @@ class DecoderLayer : public nn::Module {
   };
   /// All positions at once: x [batch, positions, dim].
   Made operator()(const Tensor& x, const SelfPlaces& places, const Memory& memory) const;
-  /// The next position of each row: x [sources, rows of a source, dim]. Rows of one source are
-  /// queries of one memory, which is not copied for them.
-  Made next(const Tensor& x, const RotaryTable& turns, const Memory& memory, Past& past) const;
+
+  /// Its products as a decoding uses them.
+  struct Packed {
+    PackedLinear self_in;
+    PackedLinear self_out;
+    PackedLinear query;
+    PackedLinear source_out;
+    PackedLinear feed_in;
+    PackedLinear feed_out;
+  };
+  Packed packed() const;
+  /// What a decoding has of a layer.
+  struct Kept {
+    Packed packed;
+    Past past;
+  };
+  /// The next position of each row, without dropout: x [sources, rows of a source, dim]. Rows
+  /// of one source are queries of one memory, which is not copied for them.
+  Made next(const Tensor& x, const RotaryTable& turns, const Memory& memory, Kept& kept) const;
 
   Tensor remember(const Tensor& memory) const { return source_.remember(memory); }
 
  private:
-  Made look_and_feed(const Tensor& x, const Memory& memory) const;
-
   nn::LayerNorm self_norm_;
   SelfAttention self_;
   nn::LayerNorm source_norm_;

@@ -46,20 +46,22 @@ Transformer::Transformer(const ModelOptions& options)
 
 Tensor Transformer::encode(const Tensor& source, const Tensor& lengths) const {
   const Tensor words = words_.source(source);
-  const Places at = places_of(options_, {0, source.size(1)}, words.dtype());
+  const Places at = places({0, source.size(1)});
   return encoder_(at.added_to(words), lengths, at);
 }
 
-Transformer::Input Transformer::input(const Tensor& ids, const PlaceRange& range) const {
-  const Tensor words = words_.target(ids);
-  const Places at = places_of(options_, range, words.dtype());
-  return {at.added_to(words), at};
+Places Transformer::places(const PlaceRange& range) const {
+  return places_of(options_, range, words_.dtype());
+}
+
+Transformer::Input Transformer::input(const Tensor& ids, const Places& places) const {
+  return {places.added_to(words_.target(ids)), places};
 }
 
 Tensor Transformer::loss(const Batch& batch, const LossOptions& options) const {
   check_batch(batch, kWhere);
   const Tensor memory = encode(batch.source, batch.source_lengths);
-  const Input in = input(batch.input, {0, batch.input.size(1)});
+  const Input in = input(batch.input, places({0, batch.input.size(1)}));
   const Tensor states = decoder_(in.words, memory, batch.source_lengths, in.places);
   const Tensor logits = words_.logits(states);
   if (!copy_) return token_loss(logits, batch.target, options);

@@ -15,7 +15,6 @@
 #include "attn/tensor/tensor.hpp"
 #include "models/copying.hpp"
 #include "models/transformer/layer.hpp"
-#include "models/transformer/past.hpp"
 #include "models/transformer/places.hpp"
 #include "models/words.hpp"
 
@@ -46,10 +45,12 @@ class Decoder : public nn::Module {
     Tensor states;   ///< the shape of x
     Tensor weights;  ///< [batch, positions, source], the mean over heads of the last layer's
   };
-  /// One position: x [sources, rows of a source, dim]; `memory` and `past` have one for each
+  /// What a decoding has of each layer, nothing said as yet.
+  std::vector<DecoderLayer::Kept> begin() const;
+  /// One position: x [sources, rows of a source, dim]; `memory` and `kept` have one for each
   /// layer.
   Made next(const Tensor& x, const std::vector<Tensor>& memory, const Tensor& lengths,
-            const Places& places, std::vector<Past>& past) const;
+            const Places& places, std::vector<DecoderLayer::Kept>& kept) const;
 
  private:
   std::vector<DecoderLayer> layers_;
@@ -72,8 +73,10 @@ class Transformer : public Seq2Seq {
     Tensor words;  ///< [batch, positions, dim], with what their places add
     Places places;
   };
-  /// Target words i64 [batch, positions], of the places `range`.
-  Input input(const Tensor& ids, const PlaceRange& range) const;
+  /// Target words i64 [batch, positions], of as many places or one for all.
+  Input input(const Tensor& ids, const Places& places) const;
+  /// Places as words of this model have them.
+  Places places(const PlaceRange& range) const;
   /// The source as the encoder sees it, [batch, source, dim].
   Tensor encode(const Tensor& source, const Tensor& lengths) const;
 

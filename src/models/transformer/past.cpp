@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "attn/core/dtype.hpp"
-#include "attn/core/thread_pool.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "models/transformer/attention.hpp"
 
@@ -48,14 +47,6 @@ struct Bytes {
   std::size_t position;
   std::size_t row;
 };
-
-/// Calls run(move) for all, in parallel.
-template <class Run>
-void each_move(const RowMoves& moves, const Run& run) {
-  ThreadPool::shared().parallel_for(static_cast<int>(moves.moves.size()),
-                                    ThreadPool::default_threads(),
-                                    [&](int i) { run(moves.moves[at(i)], at(i)); });
-}
 
 }  // namespace
 
@@ -110,9 +101,8 @@ void Past::select(const RowMoves& moves) {
   const Tensor after = room(memory_, moves.rows, memory_.size(1));
   const Bytes from(memory_);
   const Bytes to(after);
-  each_move(moves, [&](const RowMoves::Move& move, std::size_t) {
+  for (const RowMoves::Move& move : moves.moves)
     std::memcpy(to.place(move.to, 0), from.place(move.from, 0), at(length_) * from.position);
-  });
   memory_ = after;
 }
 
@@ -123,14 +113,13 @@ void Past::move_within(const RowMoves& moves) {
   for (std::size_t i = 0; i < moves.moves.size(); ++i)
     starts[i + 1] = starts[i] + at(length_ - moves.moves[i].first) * bytes.position;
   std::vector<std::byte> aside(starts.back());
-  each_move(moves, [&](const RowMoves::Move& move, std::size_t i) {
-    std::memcpy(aside.data() + starts[i], bytes.place(move.from, move.first),
+  for (std::size_t i = 0; i < moves.moves.size(); ++i)
+    std::memcpy(aside.data() + starts[i],
+                bytes.place(moves.moves[i].from, moves.moves[i].first),
                 starts[i + 1] - starts[i]);
-  });
-  each_move(moves, [&](const RowMoves::Move& move, std::size_t i) {
-    std::memcpy(bytes.place(move.to, move.first), aside.data() + starts[i],
+  for (std::size_t i = 0; i < moves.moves.size(); ++i)
+    std::memcpy(bytes.place(moves.moves[i].to, moves.moves[i].first), aside.data() + starts[i],
                 starts[i + 1] - starts[i]);
-  });
 }
 
 }  // namespace attn::models::transformer

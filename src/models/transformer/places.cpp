@@ -1,5 +1,7 @@
 #include "models/transformer/places.hpp"
 
+#include <cstdint>
+
 #include "attn/core/dtype.hpp"
 #include "attn/models/options.hpp"
 #include "attn/nn/position/sinusoidal_encoding.hpp"
@@ -11,6 +13,16 @@ namespace attn::models::transformer {
 
 Tensor Places::added_to(const Tensor& words) const {
   return sines.defined() ? words + sines : words;
+}
+
+Places Places::at(std::int64_t place) const {
+  Places one = *this;
+  if (sines.defined()) one.sines = sines.slice(0, place, place + 1);
+  if (turns.cos.defined()) {
+    one.turns.cos = turns.cos.slice(1, place, place + 1);
+    one.turns.sin = turns.sin.slice(1, place, place + 1);
+  }
+  return one;
 }
 
 Places places_of(const ModelOptions& options, const PlaceRange& range, DType dtype) {

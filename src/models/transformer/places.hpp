@@ -19,6 +19,8 @@ struct Places {
   RotaryTable turns;  ///< of queries and keys
 
   Tensor added_to(const Tensor& words) const;
+  /// One of them, counted from the first.
+  Places at(std::int64_t place) const;
 };
 
 struct PlaceRange {

@@ -13,7 +13,6 @@
 #include "models/transformer/attention.hpp"
 #include "models/transformer/layer.hpp"
 #include "models/transformer/model.hpp"
-#include "models/transformer/past.hpp"
 #include "models/transformer/places.hpp"
 
 namespace attn::models::transformer {
@@ -57,15 +56,22 @@ Tensor Decoder::operator()(const Tensor& x, const Tensor& memory, const Tensor& 
   return norm_(made);
 }
 
+std::vector<DecoderLayer::Kept> Decoder::begin() const {
+  std::vector<DecoderLayer::Kept> kept;
+  kept.reserve(layers_.size());
+  for (const DecoderLayer& layer : layers_) kept.push_back({layer.packed(), {}});
+  return kept;
+}
+
 Decoder::Made Decoder::next(const Tensor& x, const std::vector<Tensor>& memory,
                             const Tensor& lengths, const Places& places,
-                            std::vector<Past>& past) const {
+                            std::vector<DecoderLayer::Kept>& kept) const {
   Memory seen{{}, spec::lengths(lengths), Want::output};
   DecoderLayer::Made made{x, {}};
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     if (i + 1 == layers_.size()) seen.want = Want::output | Want::weights;
     seen.at = memory[i];
-    made = layers_[i].next(made.x, places.turns, seen, past[i]);
+    made = layers_[i].next(made.x, places.turns, seen, kept[i]);
   }
   return {norm_(made.x), mean(made.weights, 1)};
 }

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 
 #include "attn/tensor/tensor.hpp"
 #include "tasks/embed/graph_weights.hpp"

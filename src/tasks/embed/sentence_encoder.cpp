@@ -87,8 +87,9 @@ Tensor SentenceEncoder::encode(std::span<const std::string> texts) const {
   }
   std::vector<std::size_t> order(texts.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return ids[a].size() < ids[b].size(); });
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair(ids[a].size(), a) < std::pair(ids[b].size(), b);
+  });
 
   const Tensor out = Tensor::empty({std::ssize(texts), width()});
   for (std::size_t begin = 0; begin < order.size();) {

@@ -1,12 +1,10 @@
 #include "attn/tasks/translate/sentences.hpp"
 
-#include <algorithm>
 #include <cctype>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "attn/text/tokeniser.hpp"

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <set>
 #include <string>
 #include <vector>
@@ -17,6 +16,13 @@
 namespace attn::tasks {
 namespace {
 
+/// Three words that no other text has.
+std::string words_of(const std::string& own) {
+  std::string words = "a" + own;
+  for (const char* next : {" b", " c"}) (words += next) += own;
+  return words;
+}
+
 /// 400 packages with 5 sentences each; the last sentence is the same in all of them, and the
 /// one before it nearly.
 std::vector<Candidate> made_candidates() {
@@ -27,7 +33,7 @@ std::vector<Candidate> made_candidates() {
       const std::string source =
           s == 4   ? "this package contains the files of development"
           : s == 3 ? "header files static library needed to compile programs against it " + own
-                   : "a" + own + " b" + own + " c" + own;
+                   : words_of(own);
       candidates.push_back({{own, source, {"target " + own}}, "package" + std::to_string(p)});
     }
   return candidates;

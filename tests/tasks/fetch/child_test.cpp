@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "attn/files/read_file.hpp"
 #include "tasks/scratch.hpp"

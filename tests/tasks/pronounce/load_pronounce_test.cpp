@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstddef>
 #include <set>
 #include <string>
 #include <vector>
@@ -54,7 +52,8 @@ TEST(Pronounce, PartsShareNoWordAndHaveTheirShares) {
   for (int i = 0; i < 20000; ++i) {
     std::string word;
     for (int rest = i + 1; rest > 0; rest /= 26) word += static_cast<char>('a' + rest % 26);
-    lines += "  \"" + word + "\": \"AH0 B\",\n  \"" + word + "(2)\": \"EY0 B\",\n";
+    for (const char* rest : {"\": \"AH0 B\",\n", "(2)\": \"EY0 B\",\n"})
+      ((lines += "  \"") += word) += rest;
   }
   const Corpus corpus = parse_pronounce(dictionary(lines), "test");
   std::set<std::string> words;

@@ -50,6 +50,7 @@ inline PairModel model(models::Kind kind = models::Kind::transformer) {
   made.options.decoder_layers = 1;
   made.options.heads = 2;
   made.options.feed_forward = 32;
+  made.options.positions = models::Positions::sinusoidal;
   made.options.source_vocabulary = made.source.size();
   made.options.target_vocabulary = made.target.size();
   made.options.max_source = 9;
@@ -68,9 +69,9 @@ inline TrainingPlan plan(const PairModel& model, const std::filesystem::path& fo
   plan.options.evaluate_on = 40;
   plan.options.patience = 0;
   plan.metric = Metric::phones;
-  plan.train = encode_pairs(backwards(256), model.source, model.target, model.limits,
-                            Overlong::drop)
-                   .pairs;
+  plan.train =
+      encode_pairs(backwards(256), model.source, model.target, model.limits, Overlong::drop)
+          .pairs;
   plan.development = backwards(64);
   plan.folder = folder;
   plan.what = "toy";

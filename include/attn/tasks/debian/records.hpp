@@ -6,7 +6,6 @@
 
 #include <optional>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace attn::tasks {

@@ -1,0 +1,91 @@
+#include "models/packed_linear.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "attn/core/dtype.hpp"
+#include "attn/tensor/ops/matmul.hpp"
+#include "attn/tensor/ops/pointwise.hpp"
+#include "attn/tensor/shape.hpp"
+#include "attn/tensor/tape.hpp"
+#include "attn/tensor/tensor.hpp"
+#include "tensor/cpu/packed_table.hpp"
+#include "tensor/op.hpp"
+
+namespace attn::models {
+namespace {
+
+/// Multiply-adds worth a thread of their own: some 200 us, since waking one takes up to 50.
+constexpr std::int64_t kTask = 1 << 23;
+
+std::int64_t panels_of(std::int64_t columns) {
+  const std::int64_t panel = cpu::packed_table().panel;
+  return (columns + panel - 1) / panel;
+}
+
+}  // namespace
+
+PackedLinear::PackedLinear(const Tensor& weight, const Tensor& bias)
+    : weight_(weight.detach().contiguous()), bias_(bias.detach().contiguous()) {
+  if (weight.dtype() != DType::f32 || weight.numel() == 0) return;
+  const cpu::PackedTable& table = cpu::packed_table();
+  const std::int64_t out = weight.size(0);
+  const std::int64_t in = weight.size(1);
+  panels_ = Tensor::empty({panels_of(out) * table.panel * in});
+  const cpu::UnpackedMatrix from{weight_.data<float>(), 1, in};
+  const cpu::PackedMatrix to{in, out, panels_.mutable_data<float>()};
+  table.pack(from, to, 0, panels_of(out));
+}
+
+/// Columns are made by themselves, so the number of threads changes no bit.
+void PackedLinear::multiply_columns(const Tensor& x, const Tensor& added, const Tensor& out,
+                                    std::int64_t first_panel, std::int64_t last_panel) const {
+  const cpu::PackedTable& table = cpu::packed_table();
+  const std::int64_t in = weight_.size(1);
+  const std::int64_t width = weight_.size(0);
+  const std::int64_t rows = x.numel() / in;
+  const std::int64_t first = first_panel * table.panel;
+  const std::int64_t columns = std::min(width, last_panel * table.panel) - first;
+  const float* bias = bias_.data<float>() + first;
+  float* to = out.mutable_data<float>() + first;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    float* c = to + row * width;
+    if (added.defined()) {
+      const float* more = added.data<float>() + row * width + first;
+      for (std::int64_t j = 0; j < columns; ++j) c[j] = bias[j] + more[j];
+    } else {
+      std::copy_n(bias, columns, c);
+    }
+  }
+  // Panels are read and not written.
+  auto* panels = const_cast<float*>(panels_.data<float>()) + first * in;
+  table.multiply_add({in, columns, panels}, {rows, x.data<float>(), in, to, width});
+}
+
+Tensor PackedLinear::multiply(const Tensor& x, const Tensor& added) const {
+  Shape shape = x.shape();
+  shape[-1] = weight_.size(0);
+  const Tensor out = Tensor::empty(shape);
+  const Tensor from = x.contiguous();
+  const Tensor more = added.defined() ? added.contiguous() : added;
+  const std::int64_t of_a_panel =
+      cpu::packed_table().panel * std::max<std::int64_t>(1, x.numel());
+  op::in_blocks(panels_of(weight_.size(0)), std::max<std::int64_t>(1, kTask / of_a_panel),
+                [&](std::int64_t begin, std::int64_t end) {
+                  multiply_columns(from, more, out, begin, end);
+                });
+  return out;
+}
+
+Tensor PackedLinear::operator()(const Tensor& x, Then then) const {
+  const NoGrad off_the_tape;
+  const Tensor made = panels_.defined() ? multiply(x, {}) : linear(x, weight_, bias_);
+  return then == Then::relu ? relu(made) : made;
+}
+
+Tensor PackedLinear::plus(const Tensor& x, const Tensor& added) const {
+  const NoGrad off_the_tape;
+  return panels_.defined() ? multiply(x, added) : linear(x, weight_, bias_) + added;
+}
+
+}  // namespace attn::models

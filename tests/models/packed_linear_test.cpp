@@ -1,0 +1,76 @@
+#include "models/packed_linear.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "attn/core/dtype.hpp"
+#include "attn/core/thread_pool.hpp"
+#include "attn/tensor/ops/matmul.hpp"
+#include "attn/tensor/ops/pointwise.hpp"
+#include "attn/tensor/random.hpp"
+#include "attn/tensor/tensor.hpp"
+#include "support/tolerance.hpp"
+
+namespace attn::models {
+namespace {
+
+void expect_near(const Tensor& seen, const Tensor& wanted, int length) {
+  ASSERT_EQ(seen.shape(), wanted.shape());
+  const Tensor a = seen.to(DType::f64).contiguous();
+  const Tensor b = wanted.to(DType::f64).contiguous();
+  const double near = test::tolerance(seen.dtype(), length);
+  for (std::int64_t i = 0; i < a.numel(); ++i) {
+    const double want = b.data<double>()[i];
+    EXPECT_NEAR(a.data<double>()[i], want, near * (1.0 + std::abs(want) + length)) << i;
+  }
+}
+
+TEST(PackedLinear, IsTheLinearLayer) {
+  Random random(1);
+  for (const DType dtype : {DType::f32, DType::f64})
+    for (const std::int64_t rows : {0, 1, 5, 7, 33})
+      for (const std::int64_t in : {1, 9, 64})
+        for (const std::int64_t out : {1, 8, 37, 96}) {
+          const Tensor weight = normal({out, in}, 0.0, 1.0, random, dtype);
+          const Tensor bias = normal({out}, 0.0, 1.0, random, dtype);
+          const Tensor x = normal({rows, 1, in}, 0.0, 1.0, random, dtype);
+          const Tensor more = normal({rows, 1, out}, 0.0, 1.0, random, dtype);
+          const PackedLinear packed(weight, bias);
+          SCOPED_TRACE(testing::Message() << rows << " rows, " << in << " to " << out);
+          const Tensor wanted = linear(x, weight, bias);
+          expect_near(packed(x), wanted, static_cast<int>(in));
+          expect_near(packed(x, Then::relu), relu(wanted), static_cast<int>(in));
+          expect_near(packed.plus(x, more), wanted + more, static_cast<int>(in));
+        }
+}
+
+TEST(PackedLinear, ReadsWhatIsNotPacked) {
+  Random random(2);
+  const Tensor weight = normal({24, 12}, 0.0, 1.0, random);
+  const Tensor bias = normal({24}, 0.0, 1.0, random);
+  const Tensor x = normal({12, 6}, 0.0, 1.0, random).transpose(0, 1);
+  expect_near(PackedLinear(weight, bias)(x), linear(x, weight, bias), 12);
+}
+
+TEST(PackedLinear, ThreadsChangeNoBit) {
+  Random random(3);
+  const Tensor weight = normal({1000, 256}, 0.0, 1.0, random);
+  const Tensor bias = normal({1000}, 0.0, 1.0, random);
+  const Tensor x = normal({100, 256}, 0.0, 1.0, random);
+  const PackedLinear packed(weight, bias);
+  const int before = ThreadPool::default_threads();
+  std::vector<std::vector<float>> made;
+  for (const int threads : {1, 3}) {
+    ThreadPool::set_default_threads(threads);
+    const Tensor y = packed(x);
+    made.emplace_back(y.data<float>(), y.data<float>() + y.numel());
+  }
+  ThreadPool::set_default_threads(before);
+  EXPECT_EQ(made[0], made[1]);
+}
+
+}  // namespace
+}  // namespace attn::models

@@ -1,0 +1,227 @@
+// The commands that train, score and answer, as a user runs them.
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tasks/scratch.hpp"
+#include "tools/say.hpp"
+
+extern char** environ;
+
+namespace attn::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A user's own pairs: short words and their letters, named one by one, in capitals.
+std::string word_pairs() {
+  std::string text;
+  for (int i = 0; i < 256; ++i) {
+    std::string word;
+    std::string spelt;
+    for (int j = 0, rest = i; j < 4; ++j, rest /= 4) {
+      word += static_cast<char>('a' + rest % 4);
+      spelt += (spelt.empty() ? "" : " ") + std::string(1, static_cast<char>('A' + rest % 4));
+    }
+    text += word + "\t" + spelt + "\n";
+  }
+  return text;
+}
+
+std::vector<std::string> train_command(const std::string& data, const std::string& out,
+                                       const std::string& steps) {
+  return {"train",
+          "pronounce",
+          "--data",
+          data,
+          "--out",
+          out,
+          "--steps",
+          steps,
+          "--dim",
+          "32",
+          "--heads",
+          "2",
+          "--feed-forward",
+          "32",
+          "--encoder-layers",
+          "1",
+          "--decoder-layers",
+          "1",
+          "--batch-tokens",
+          "300",
+          "--rate",
+          "0.005",
+          "--warm-up",
+          "20",
+          "--average",
+          "0.95",
+          "--evaluate-every",
+          "40",
+          "--save-every",
+          "5"};
+}
+
+std::vector<double> losses(const fs::path& folder) {
+  std::vector<double> found;
+  std::ifstream log(folder / "log.jsonl");
+  for (std::string line; std::getline(log, line);) {
+    const auto json = nlohmann::json::parse(line);
+    if (json.contains("loss")) found.push_back(json["loss"].get<double>());
+  }
+  return found;
+}
+
+/// The steps of the checkpoint that lies in a folder; 0 if there is none.
+std::int64_t steps_saved(const fs::path& folder) {
+  std::ifstream file(folder / "checkpoint.safetensors", std::ios::binary);
+  std::string head(1 << 16, '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  const std::string key = "\\\"steps\\\":";
+  const auto at = head.find(key);
+  return at == std::string::npos ? 0 : std::stoll(head.substr(at + key.size(), 12));
+}
+
+/// Starts the program itself, its output thrown away.
+pid_t start(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), ATTN_PROGRAM);
+  std::vector<char*> raw;
+  raw.reserve(arguments.size() + 1);
+  for (std::string& argument : arguments) raw.push_back(argument.data());
+  raw.push_back(nullptr);
+  posix_spawn_file_actions_t quiet;
+  posix_spawn_file_actions_init(&quiet);
+  posix_spawn_file_actions_addopen(&quiet, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addopen(&quiet, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  pid_t child = -1;
+  EXPECT_EQ(posix_spawn(&child, raw[0], &quiet, nullptr, raw.data(), environ), 0);
+  posix_spawn_file_actions_destroy(&quiet);
+  return child;
+}
+
+TEST(TrainCommand, KilledInTheMiddleItGoesOnToTheLossesOfAnUninterruptedRun) {
+  const tasks::Scratch scratch;
+  const std::string data = scratch.write("pairs.tsv", word_pairs());
+  const fs::path straight = scratch.path() / "straight";
+  const fs::path killed = scratch.path() / "killed";
+  ASSERT_EQ(say(train_command(data, straight, "80")).status, success);
+
+  const pid_t child = start(train_command(data, killed, "100000"));
+  ASSERT_GT(child, 0);
+  for (int i = 0; i < 6000 && steps_saved(killed) < 20; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  kill(child, SIGKILL);
+  int status = 0;
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFSIGNALED(status)) << "it ended before it was killed";
+  ASSERT_GE(steps_saved(killed), 20);
+  // However far it got, the same command is asked for as many steps and more.
+  const std::int64_t at_least = std::max<std::int64_t>(80, (steps_saved(killed) / 10 + 2) * 10);
+  auto more = train_command(data, straight, std::to_string(at_least));
+  more.push_back("--resume");
+  ASSERT_EQ(say(more).status, success);
+  const Said resumed = say(
+      {"train", "pronounce", "--out", killed, "--resume", "--steps", std::to_string(at_least)});
+  ASSERT_EQ(resumed.status, success) << resumed.err;
+  EXPECT_EQ(losses(killed), losses(straight));
+  EXPECT_EQ(losses(killed).size(), static_cast<std::size_t>(at_least / 10));
+}
+
+TEST(TrainCommand, AUsersOwnPairsAreTrainedScoredAndAnswered) {
+  const tasks::Scratch scratch;
+  const std::string data = scratch.write("pairs.tsv", word_pairs());
+  const fs::path out = scratch.path() / "mine";
+  const Said trained = say(train_command(data, out, "600"));
+  ASSERT_EQ(trained.status, success) << trained.err;
+  EXPECT_NE(trained.out.find("attn eval pronounce --model"), std::string::npos) << trained.out;
+
+  const Said scored = say({"eval", "pronounce", "--model", out, "--data", data, "--json"});
+  ASSERT_EQ(scored.status, success) << scored.err;
+  EXPECT_LT(nlohmann::json::parse(scored.out)["scores"]["PER"].get<double>(), 20.0);
+
+  const Said answered = say({"pronounce", "--model", out, "abca", "bbca"});
+  ASSERT_EQ(answered.status, success) << answered.err;
+  EXPECT_EQ(answered.out, "abca\tA B C A\nbbca\tB B C A\n");
+
+  const Said json = say({"pronounce", "--model", out, "--json", "--weights", "abca"});
+  const auto best = nlohmann::json::parse(json.out)["pieces"][0]["answers"][0];
+  EXPECT_EQ(best["text"], "A B C A");
+  ASSERT_EQ(best["weights"].size(), 5u) << "a row a phone, and the end";
+  EXPECT_EQ(best["weights"][0].size(), best["source_tokens"].size());
+
+  const Said wrong_task = say({"translate", "--model", out, "abca"});
+  EXPECT_EQ(wrong_task.status, failure);
+  EXPECT_NE(wrong_task.err.find("for pronounce"), std::string::npos) << wrong_task.err;
+
+  const Said again = say(train_command(data, out, "10"));
+  EXPECT_EQ(again.status, failure) << "it would have written over a trained model";
+  EXPECT_NE(again.err.find("--resume"), std::string::npos) << again.err;
+}
+
+TEST(TrainCommand, BadInputIsAClearErrorAndNothingIsLeftBehind) {
+  const tasks::Scratch scratch;
+  const std::string bad = scratch.write("bad.tsv", "one\ttwo\nno tab here\n");
+  const fs::path out = scratch.path() / "out";
+  const Said columns = say({"train", "pronounce", "--data", bad, "--out", out, "--steps", "1"});
+  EXPECT_EQ(columns.status, failure);
+  EXPECT_NE(columns.err.find("line 2"), std::string::npos) << columns.err;
+  const Said missing =
+      say({"train", "pronounce", "--data", scratch.path() / "none.tsv", "--out", out});
+  EXPECT_EQ(missing.status, failure);
+  EXPECT_FALSE(fs::exists(out));
+
+  EXPECT_EQ(say({"train", "pronounce", "--out", out, "--resume"}).status, failure);
+  EXPECT_EQ(say({"train", "sing", "--out", out}).status, usage);
+  EXPECT_EQ(say({"train", "pronounce", "--out", out, "--model", "perceptron"}).status, usage);
+  EXPECT_EQ(say({"train", "pronounce", "--out", out, "--minutes", "-1"}).status, usage);
+  EXPECT_EQ(say({"train", "pronounce"}).status, usage) << "nowhere to write";
+  EXPECT_EQ(say({"pronounce"}).status, usage);
+  EXPECT_EQ(say({"pronounce", "--model", scratch.path(), "word"}).status, failure);
+}
+
+TEST(Program, EveryFlagHasATwinInTheEnvironmentAndIsInTheHelpOnce) {
+  const std::string help = say({"train", "--help"}).out;
+  std::size_t flags = 0;
+  for (const char* flag : {"--rate", "--minutes", "--score", "--data", "--resume"}) {
+    const std::string text = "  " + std::string(flag) + " ";
+    const auto first = help.find(text);
+    ASSERT_NE(first, std::string::npos) << flag;
+    EXPECT_EQ(help.find(text, first + 1), std::string::npos) << flag << " twice";
+    ++flags;
+  }
+  EXPECT_EQ(flags, 5u);
+  EXPECT_NE(help.find("ATTN_TRAIN_BATCH_TOKENS"), std::string::npos);
+  ASSERT_EQ(setenv("ATTN_SCORE_JSON", "not a flag", 1), 0);
+  EXPECT_NE(say({"score", "wer", "none", "none"}).status, success);
+  unsetenv("ATTN_SCORE_JSON");
+}
+
+TEST(Program, CompletionKnowsEveryCommandInEveryShell) {
+  for (const char* shell : {"bash", "zsh", "fish"}) {
+    const Said script = say({"completion", shell});
+    EXPECT_EQ(script.status, success);
+    for (const char* word : {"translate", "train", "compare", "mechanisms"})
+      EXPECT_NE(script.out.find(word), std::string::npos) << shell << " " << word;
+    EXPECT_NE(script.out.find("local-p"), std::string::npos) << shell << ": values of --reach";
+  }
+  EXPECT_EQ(say({"completion", "tcsh"}).status, usage);
+}
+
+}  // namespace
+}  // namespace attn::tools
