@@ -27,15 +27,27 @@ constexpr const char* kKeys = "/usr/share/keyrings/debian-archive-keyring.gpg";
 constexpr const char* kHelper = "/usr/lib/apt/apt-helper";
 constexpr std::uint64_t kMostPaths = 1 << 20;
 
-std::string mirror() {
-  const char* chosen = std::getenv("ATTN_DEBIAN_MIRROR");
-  if (chosen == nullptr || *chosen == '\0') return "http://deb.debian.org/debian";
-  const std::string_view text(chosen);
-  if (text.find_first_of(" \t\r\n[]#") != std::string_view::npos ||
-      text.find(':') == std::string_view::npos)
-    fail("ATTN_DEBIAN_MIRROR: ", files::in_quotes(text),
-         " is no address; one looks like http://deb.debian.org/debian");
-  return chosen;
+/// $ATTN_DEBIAN_MIRROR, or the first address that the system's own apt fetches from.
+std::string mirror(const fs::path& folder) {
+  if (const char* chosen = std::getenv("ATTN_DEBIAN_MIRROR");
+      chosen != nullptr && *chosen != '\0') {
+    const std::string_view text(chosen);
+    if (text.find_first_of(" \t\r\n[]#") != std::string_view::npos ||
+        text.find(':') == std::string_view::npos)
+      fail("ATTN_DEBIAN_MIRROR: ", files::in_quotes(text), " is no address of a mirror");
+    return chosen;
+  }
+  const fs::path out = folder / "mirrors";
+  const bool good =
+      run_program({"apt-get", "indextargets", "--no-release-info", "--format", "$(REPO_URI)"},
+                  out, folder / "log") == Ended::well;
+  std::string address = good ? files::read_text(out, kMostPaths) : "";
+  address.erase(std::min(address.find('\n'), address.size()));
+  if (address.empty())
+    fail<Unsupported>(
+        "Debian's package descriptions are fetched with apt-get, which is not here or knows no "
+        "mirror; name one in ATTN_DEBIAN_MIRROR, or give a file with --data");
+  return address;
 }
 
 /// Everything apt reads, keeps or runs is named, so that nothing of the system's is changed.
@@ -78,7 +90,7 @@ void prepare(const fs::path& folder, const std::vector<std::string>& languages) 
   std::string source = "deb [signed-by=";
   source += kKeys;
   source += " targets=Packages,Translations] ";
-  source += mirror();
+  source += mirror(folder);
   source += " bookworm main\n";
   files::atomic_write(folder / "sources.list", source);
 }
@@ -109,7 +121,10 @@ std::string target(const fs::path& folder, const std::vector<std::string>& filte
   std::string path = good ? files::read_text(out, kMostPaths) : "";
   path.erase(std::min(path.find('\n'), path.size()));
   if (path.empty())
-    fail<FileError>("Debian's mirror ", mirror(), " has no ", what, complaint(folder / "log"));
+    fail<FileError>("Debian's mirror has no ", what,
+                    "; another can be named in "
+                    "ATTN_DEBIAN_MIRROR. ",
+                    complaint(folder / "log"));
   return path;
 }
 
