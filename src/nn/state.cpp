@@ -1,6 +1,5 @@
 #include "attn/nn/state.hpp"
 
-#include <cstddef>
 #include <filesystem>
 #include <set>
 #include <span>
@@ -30,13 +29,8 @@ std::vector<NamedTensor> all_tensors(const Module& module) {
 void write(const std::filesystem::path& path, const std::vector<NamedTensor>& tensors,
            const files::Metadata& metadata) {
   std::vector<files::ArrayView> arrays;
-  for (const auto& [name, tensor] : tensors) {
-    const auto bytes = static_cast<std::size_t>(tensor.numel()) * size_of(tensor.dtype());
-    arrays.push_back({name,
-                      tensor.dtype(),
-                      {tensor.shape().begin(), tensor.shape().end()},
-                      {static_cast<const std::byte*>(tensor.raw()), bytes}});
-  }
+  arrays.reserve(tensors.size());
+  for (const auto& [name, tensor] : tensors) arrays.push_back(to_array(name, tensor));
   files::write_safetensors(path, arrays, metadata);
 }
 

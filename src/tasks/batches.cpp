@@ -20,6 +20,10 @@
 namespace attn::tasks {
 namespace {
 
+// Models see no text and vocabularies no model; here they meet.
+static_assert(models::kPad == text::Mark::pad && models::kBos == text::Mark::bos &&
+              models::kEos == text::Mark::eos && models::kUnknown == text::Mark::unknown);
+
 /// Pairs are sorted by length inside pools of this many batches: little padding, and yet other
 /// neighbours in each epoch.
 constexpr std::int64_t kPool = 100;

@@ -1,6 +1,5 @@
 #include "attn/tasks/checkpoint.hpp"
 
-#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -84,12 +83,7 @@ void save_checkpoint(const fs::path& path, const TrainingState& state, const std
                      const std::vector<nn::NamedTensor>& tensors) {
   std::vector<files::ArrayView> arrays;
   arrays.reserve(tensors.size());
-  for (const auto& [name, tensor] : tensors)
-    arrays.push_back({name,
-                      tensor.dtype(),
-                      {tensor.shape().begin(), tensor.shape().end()},
-                      {static_cast<const std::byte*>(tensor.raw()),
-                       static_cast<std::size_t>(tensor.numel()) * size_of(tensor.dtype())}});
+  for (const auto& [name, tensor] : tensors) arrays.push_back(to_array(name, tensor));
   files::write_safetensors(path, arrays, {{"training", json_of(state).dump()}, {"what", what}});
 }
 

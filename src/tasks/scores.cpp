@@ -1,6 +1,7 @@
 #include "attn/tasks/scores.hpp"
 
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <vector>
@@ -34,6 +35,12 @@ Scores score(Metric metric, std::span<const std::string> answers,
 bool better(Metric metric, const Scores& a, const Scores& b) {
   // Errors are better when they are few.
   return metric == Metric::phones ? a[0].value < b[0].value : a[0].value > b[0].value;
+}
+
+nlohmann::json json_of(const Scores& scores) {
+  nlohmann::json json = nlohmann::json::object();
+  for (const NamedScore& one : scores) json[one.name] = one.value;
+  return json;
 }
 
 std::string text_of(const Scores& scores) {

@@ -4,6 +4,7 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,6 +31,9 @@ Scores score(Metric metric, std::span<const std::string> answers,
 
 /// Whether the first score of `a` is better than that of `b`.
 bool better(Metric metric, const Scores& a, const Scores& b);
+
+/// {"PER": 7.12, "WER": 30.4}.
+nlohmann::json json_of(const Scores& scores);
 
 /// "PER 7.12, WER 30.40".
 std::string text_of(const Scores& scores);

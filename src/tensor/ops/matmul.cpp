@@ -7,7 +7,6 @@
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/gemm/gemm.hpp"
-#include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
