@@ -1,9 +1,11 @@
 #include "attn/models/bahdanau.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 
 #include "attn/core/error.hpp"
+#include "attn/models/look.hpp"
 #include "attn/models/options.hpp"
 #include "attn/models/seq2seq.hpp"
 #include "attn/nn/linear.hpp"
@@ -19,7 +21,9 @@
 #include "attn/tensor/tensor.hpp"
 #include "models/cached_decoding.hpp"
 #include "models/copying.hpp"
+#include "models/open_source.hpp"
 #include "models/recurrent_encoder.hpp"
+#include "models/steering.hpp"
 #include "models/token_loss.hpp"
 #include "models/words.hpp"
 
@@ -40,6 +44,8 @@ class BahdanauModel final : public Seq2Seq {
     Tensor hidden;       ///< [layers, rows, dim]
     CopySource copying;  ///< of a model that copies
     Tensor covered;      ///< so, [rows, source]
+    Look look{};
+    std::int64_t steps = 0;  ///< done
 
     void select(const Tensor& rows) {
       source = nn::select_rows(source, rows);
@@ -93,23 +99,31 @@ class BahdanauModel final : public Seq2Seq {
     return {{alignment_.keys(read.out), read.out, lengths},
             read.state,
             copy_ ? copy_->read(source, read.out, lengths) : CopySource{},
+            {},
             {}};
   }
 
   /// Any number of steps: tokens i64 [rows, steps].
   Run run(const Tensor& tokens, State& state, const LossOptions& options) const {
     const Tensor y = words_.target(tokens);
-    const BahdanauResult read = bahdanau_decode(y, state.source, state.hidden,
-                                                {.query = alignment_.query_weight(),
-                                                 .score = alignment_.score_weight(),
-                                                 .rnn = rnn_.weights()});
+    // A steered run has one step.
+    const OpenSource open(state.source, state.look, state.steps);
+    const Tensor& v = alignment_.score_weight();
+    const BahdanauResult read = bahdanau_decode(
+        y, open.source(), state.hidden,
+        {.query = alignment_.query_weight(),
+         .score = state.look.temperature == 1.0 ? v : v / state.look.temperature,
+         .rnn = rnn_.weights()});
     state.hidden = read.state;
-    Run made{.logits = {}, .weights = read.weights, .look = {}};
+    Run made{.logits = {}, .weights = open.spread(read.weights), .look = {}};
     if (copy_) {
-      made.look = copy_->look(state.copying, read.states, y, state.covered, options);
+      made.look =
+          copy_->look(state.copying, read.states, y, state.covered, options,
+                      steering(state.look, state.steps, 1, state.source.values.size(1)));
       made.weights = made.look.weights;
       state.covered = made.look.covered;
     }
+    state.steps += tokens.size(1);
     const Tensor& context = copy_ ? made.look.context : read.contexts;
     made.logits = words_.logits(tanh(read_out_(concat({read.states, context, y}, 2))));
     return made;

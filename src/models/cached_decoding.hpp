@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "attn/models/look.hpp"
 #include "attn/models/seq2seq.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
@@ -13,6 +14,7 @@
 namespace attn::models {
 
 /// The model has a type State with `select(rows)`, and `Prediction step(tokens, State&) const`.
+/// One that can be steered has `Look look` in its state.
 template <class Model>
 class CachedDecoding final : public Decoding {
  public:
@@ -26,6 +28,13 @@ class CachedDecoding final : public Decoding {
   void select(const Tensor& rows) override {
     const NoGrad off_the_tape;
     state_.select(rows);
+  }
+  void steer(const Look& look) override {
+    if constexpr (requires { state_.look; }) {
+      state_.look = look;
+    } else {
+      Decoding::steer(look);
+    }
   }
 
  private:

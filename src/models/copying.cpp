@@ -69,7 +69,8 @@ CopySource CopyHead::read(const Tensor& ids, const Tensor& values,
 }
 
 CopyLook CopyHead::look(const CopySource& source, const Tensor& states, const Tensor& inputs,
-                        const Tensor& covered, const LossOptions& options) const {
+                        const Tensor& covered, const LossOptions& options,
+                        const Steering& steering) const {
   const bool covers =
       coverage_weight_.defined() && (options.coverage > 0.0 || !all_zero(coverage_weight_));
   // The logits wait for the context, so one word stands for all of them here.
@@ -82,7 +83,9 @@ CopyLook CopyHead::look(const CopySource& source, const Tensor& states, const Te
        .lengths = source.lengths,
        .coverage = covers ? nn::Coverage::on : nn::Coverage::off,
        .keys = source.keys,
-       .looked_at = covered});
+       .looked_at = covered,
+       .keep = steering.keep,
+       .temperature = steering.temperature});
   return {made.weights, made.context, made.p_gen, made.covered, made.coverage_loss};
 }
 

@@ -12,6 +12,7 @@
 #include "attn/nn/module.hpp"
 #include "attn/nn/pointer/pointer_generator.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "models/steering.hpp"
 
 namespace attn::models {
 
@@ -46,7 +47,8 @@ class CopyHead : public nn::Module {
 
   /// states and inputs [batch, steps, dim]; `covered` of the steps before, or none.
   CopyLook look(const CopySource& source, const Tensor& states, const Tensor& inputs,
-                const Tensor& covered = {}, const LossOptions& options = {}) const;
+                const Tensor& covered = {}, const LossOptions& options = {},
+                const Steering& steering = {}) const;
 
  private:
   nn::PointerGenerator pointer_;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "attn/models/look.hpp"
 #include "attn/models/options.hpp"
 #include "attn/models/seq2seq.hpp"
 #include "attn/nn/linear.hpp"
@@ -20,6 +21,7 @@
 #include "models/cached_decoding.hpp"
 #include "models/luong_attention.hpp"
 #include "models/recurrent_encoder.hpp"
+#include "models/steering.hpp"
 #include "models/token_loss.hpp"
 #include "models/words.hpp"
 
@@ -32,6 +34,7 @@ class LuongModel final : public Seq2Seq {
     DecoderSource source;
     nn::DecoderState decoder;
     std::int64_t steps = 0;  ///< done
+    Look look{};
 
     void select(const Tensor& rows) {
       source = nn::select_rows(source, rows);
@@ -87,7 +90,8 @@ class LuongModel final : public Seq2Seq {
   /// Any number of steps: y [rows, steps, dim].
   Run run(const Tensor& y, State& state) const {
     if (feeding_ == Feeding::off) return run_at_once(y, state);
-    return attention_.fused() ? run_fused(y, state) : run_by_steps(y, state);
+    return attention_.fused() && state.look.as_trained() ? run_fused(y, state)
+                                                         : run_by_steps(y, state);
   }
 
   Run run_fused(const Tensor& y, State& state) const {
@@ -107,15 +111,17 @@ class LuongModel final : public Seq2Seq {
   /// Without feeding only the LSTM loops; the queries of all steps are one call.
   Run run_at_once(const Tensor& y, State& state) const {
     const LstmResult read = rnn_(y, state.decoder.hidden, state.decoder.cell);
-    const Attended looked = attention_.look(read.out, state.source, state.steps);
+    const Attended looked = attention_.look(
+        read.out, state.source, state.steps,
+        steering(state.look, state.steps, y.size(1), state.source.values.size(1)));
     state.decoder.hidden = read.state;
     state.decoder.cell = read.cell;
     state.steps += y.size(1);
     return {tanh(join_(concat({looked.output, read.out}, 2))), looked.weights};
   }
 
-  /// a_t enters the next step, and the fused loop knows neither windows nor locations: it loops
-  /// over time here, some ten small ops a step.
+  /// a_t enters the next step, and the fused loop knows no windows, locations or steering: it
+  /// loops over time here, some ten small ops a step.
   Run run_by_steps(const Tensor& y, State& state) const {
     std::vector<Tensor> attentional;
     std::vector<Tensor> weights;

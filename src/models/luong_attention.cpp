@@ -68,9 +68,9 @@ Tensor LuongAttention::centre(const Tensor& h, const DecoderSource& source) cons
   return length * sigmoid(linear(tanh(linear(h, w_p_)), v_p_.unsqueeze(0)).squeeze(-1));
 }
 
-Attended LuongAttention::look(const Tensor& h, const DecoderSource& source,
-                              std::int64_t first) const {
-  Keep keep = spec::lengths(source.lengths);
+Attended LuongAttention::look(const Tensor& h, const DecoderSource& source, std::int64_t first,
+                              const Steering& steering) const {
+  Keep keep = spec::lengths(source.lengths) && steering.keep;
   auto normaliser = spec::softmax();
   if (reach_ == Reach::local_monotonic) keep = keep && spec::window(window_, window_, first);
   if (reach_ == Reach::local_predictive) {
@@ -83,7 +83,7 @@ Attended LuongAttention::look(const Tensor& h, const DecoderSource& source,
   const Tensor q = score_ == Score::location ? Tensor()
                    : score_ == Score::concat ? linear(h, w_q_)
                                              : h;
-  return attend(q, source.keys, source.values, scores(h, source), keep, normaliser,
+  return attend(q, source.keys, source.values, steering.of(scores(h, source)), keep, normaliser,
                 Want::output | Want::weights);
 }
 

@@ -12,6 +12,7 @@
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/attention_decoder.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "models/steering.hpp"
 
 namespace attn::models {
 
@@ -26,7 +27,8 @@ class LuongAttention : public nn::Module {
   DecoderSource read(const Tensor& values, const Tensor& lengths) const;
 
   /// h [batch, steps, dim]; `first` is the place of the first step in the target.
-  Attended look(const Tensor& h, const DecoderSource& source, std::int64_t first) const;
+  Attended look(const Tensor& h, const DecoderSource& source, std::int64_t first,
+                const Steering& steering = {}) const;
 
   /// Whether luong_decode does the same.
   bool fused() const { return reach_ == Reach::global && score_ != Score::location; }

@@ -74,6 +74,10 @@ class Search {
         decoding_(model.decode(source, lengths)),
         first_(first),
         found_(at(source.size(0))) {
+    if (!options.look.as_trained()) {
+      options.look.validate(source.size(1));
+      decoding_->steer(options.look);
+    }
     for (std::int64_t i = 0; i < source.size(0); ++i) sources_.push_back({i, {0.0}, {}});
     history_.begin_step(std::vector<std::int64_t>(found_.size(), kBos), {});
     tokens_.assign(found_.size(), kBos);

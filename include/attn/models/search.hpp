@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "attn/models/look.hpp"
 #include "attn/models/seq2seq.hpp"
 #include "attn/tensor/tensor.hpp"
 
@@ -22,6 +23,7 @@ struct SearchOptions {
   double temperature = 0.0;      ///< above 0: tokens are drawn, not chosen; beam must be 1
   std::int64_t top = 0;          ///< draws from the likeliest so many; 0: from all
   std::uint64_t seed = 1;        ///< of drawing
+  Look look{};                   ///< where attention may go, other than it would
 };
 
 struct Found {

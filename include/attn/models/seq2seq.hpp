@@ -6,7 +6,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
+#include "attn/models/look.hpp"
 #include "attn/models/options.hpp"
 #include "attn/nn/module.hpp"
 #include "attn/tensor/tensor.hpp"
@@ -47,6 +49,18 @@ class Decoding {
   virtual Prediction step(const Tensor& tokens) = 0;
   /// Goes on with the chosen rows, i64 [new rows]; a row may be taken several times or not.
   virtual void select(const Tensor& rows) = 0;
+  /// Attention goes where `look` says from here on. InvalidArgument from a model that has no
+  /// attention or whose attention cannot be steered so.
+  virtual void steer(const Look& look);
+};
+
+/// What a head looked at.
+struct Head {
+  enum class Part { encoder, decoder, cross };
+  Part part = Part::cross;
+  std::int64_t layer = 0;  ///< from 0
+  std::int64_t head = 0;   ///< from 0
+  Tensor weights;          ///< [batch, queries, keys]
 };
 
 class Seq2Seq : public nn::Module {
@@ -60,6 +74,10 @@ class Seq2Seq : public nn::Module {
   /// source i64 [batch, source], lengths i64 [batch]. The model must outlive the decoding.
   virtual std::unique_ptr<Decoding> decode(const Tensor& source,
                                            const Tensor& lengths) const = 0;
+
+  /// What every head looks at when the model reads the batch, steered by `look`; nothing for a
+  /// model without heads. batch.target is not read.
+  virtual std::vector<Head> heads(const Batch& batch, const Look& look = {}) const;
 };
 
 /// A model with fresh parameters, drawn from nn::random().

@@ -50,16 +50,25 @@ SelfAttention::Projected SelfAttention::split(const Tensor& made,
   return {rotary(parts[0], turns), {rotary(parts[1], turns), parts[2]}};
 }
 
-Tensor SelfAttention::look(const Tensor& q, const KeysValues& at, const Keep& keep) const {
-  const Attended looked = relative_ ? relative_->forward(q, at.keys, at.values, keep)
-                                    : attend(q, at.keys, at.values, spec::scaled_dot(), keep,
-                                             nn::softmax_with_dropout(*this, options_.dropout));
-  return nn::join_heads(looked.output);
+Attended SelfAttention::look(const Tensor& q, const KeysValues& at, const Keep& keep,
+                             const Want& want) const {
+  Attended looked = relative_ ? relative_->forward(q, at.keys, at.values, keep, want)
+                              : attend(q, at.keys, at.values, spec::scaled_dot(), keep,
+                                       nn::softmax_with_dropout(*this, options_.dropout), want);
+  looked.output = nn::join_heads(looked.output);
+  return looked;
 }
 
 Tensor SelfAttention::operator()(const Tensor& x, const SelfPlaces& places) const {
   const Projected made = split(in_(x), places.turns);
-  return out_(look(made.q, made.now, places.keep));
+  return out_(look(made.q, made.now, places.keep).output);
+}
+
+Attended SelfAttention::attended(const Tensor& x, const SelfPlaces& places) const {
+  const Projected made = split(in_(x), places.turns);
+  Attended looked = look(made.q, made.now, places.keep, Want::output | Want::weights);
+  looked.output = out_(looked.output);
+  return looked;
 }
 
 MemoryAttention::MemoryAttention(const ModelOptions& options)
@@ -68,22 +77,21 @@ MemoryAttention::MemoryAttention(const ModelOptions& options)
       key_value_(add("key_value", projection(options.dim, options.dim, 2))),
       out_(add("out", projection(options.dim, options.dim))) {}
 
-Attended MemoryAttention::look(const Tensor& made, const Tensor& memory, const Keep& keep,
-                               const Want& want) const {
+Attended MemoryAttention::look(const Tensor& made, const Memory& memory) const {
   const Tensor q = nn::split_heads(made, options_.heads);
-  const std::vector<Tensor> parts = nn::split_parts(memory, 2, options_.heads);
+  const std::vector<Tensor> parts = nn::split_parts(memory.at, 2, options_.heads);
   // Weights that are looked at, or copied by, are whole.
-  const auto normaliser = want.has(Want::weights)
+  const auto normaliser = memory.want.has(Want::weights)
                               ? spec::softmax()
                               : nn::softmax_with_dropout(*this, options_.dropout);
-  Attended looked = attend(q, parts[0], parts[1], spec::scaled_dot(), keep, normaliser, want);
+  Attended looked = attend(q, parts[0], parts[1], memory.steering.of(spec::scaled_dot()),
+                           memory.steering.keep, normaliser, memory.want);
   looked.output = nn::join_heads(looked.output);
   return looked;
 }
 
-Attended MemoryAttention::operator()(const Tensor& x, const Tensor& memory, const Keep& keep,
-                                     const Want& want) const {
-  Attended looked = look(query_(x), memory, keep, want);
+Attended MemoryAttention::operator()(const Tensor& x, const Memory& memory) const {
+  Attended looked = look(query_(x), memory);
   looked.output = out_(looked.output);
   return looked;
 }

@@ -14,6 +14,7 @@
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/rotary.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "models/steering.hpp"
 
 namespace attn::models::transformer {
 
@@ -39,6 +40,8 @@ class SelfAttention : public nn::Module {
 
   /// x [batch, positions, dim] -> the same.
   Tensor operator()(const Tensor& x, const SelfPlaces& places) const;
+  /// With the weights of the heads as well.
+  Attended attended(const Tensor& x, const SelfPlaces& places) const;
 
   // The same in pieces, for a decoding, which has the two products laid out for itself and
   // keeps the keys and values.
@@ -48,8 +51,9 @@ class SelfAttention : public nn::Module {
   };
   /// Queries, keys and values, turned, of in(x).
   Projected split(const Tensor& made, const RotaryTable& turns) const;
-  /// What goes into out.
-  Tensor look(const Tensor& q, const KeysValues& at, const Keep& keep) const;
+  /// The output goes into out.
+  Attended look(const Tensor& q, const KeysValues& at, const Keep& keep,
+                const Want& want = Want::output) const;
   const nn::Linear& in() const { return in_; }
   const nn::Linear& out() const { return out_; }
 
@@ -58,6 +62,13 @@ class SelfAttention : public nn::Module {
   nn::Linear in_;  ///< q, k, v
   nn::Linear out_;
   std::optional<nn::RelativeShaw> relative_;
+};
+
+/// What a decoder layer sees of the source, and what is wanted of its attention there.
+struct Memory {
+  Tensor at;          ///< as remembered
+  Steering steering;  ///< lengths included
+  Want want = Want::output;
 };
 
 /// Attention over what the encoder made.
@@ -69,13 +80,11 @@ class MemoryAttention : public nn::Module {
   /// 2 dim].
   Tensor remember(const Tensor& memory) const { return key_value_(memory); }
 
-  /// x [batch, positions, dim] and what was remembered; the output has been projected.
-  Attended operator()(const Tensor& x, const Tensor& memory, const Keep& keep,
-                      const Want& want) const;
+  /// x [batch, positions, dim]; the output has been projected.
+  Attended operator()(const Tensor& x, const Memory& memory) const;
 
   /// The same between the two products: `made` is query(x), the output goes into out.
-  Attended look(const Tensor& made, const Tensor& memory, const Keep& keep,
-                const Want& want) const;
+  Attended look(const Tensor& made, const Memory& memory) const;
   const nn::Linear& query() const { return query_; }
   const nn::Linear& out() const { return out_; }
 

@@ -52,7 +52,7 @@ DecoderLayer::DecoderLayer(const ModelOptions& options)
 DecoderLayer::Made DecoderLayer::operator()(const Tensor& x, const SelfPlaces& places,
                                             const Memory& memory) const {
   const Tensor said = x + dropout_(self_(self_norm_(x), places));
-  const Attended seen = source_(source_norm_(said), memory.at, memory.keep, memory.want);
+  const Attended seen = source_(source_norm_(said), memory);
   const Tensor looked = said + dropout_(seen.output);
   return {looked + dropout_(feed_(feed_norm_(looked))), seen.weights};
 }
@@ -74,9 +74,8 @@ DecoderLayer::Made DecoderLayer::next(const Tensor& x, const RotaryTable& turns,
   kept.past.append(made.now);
   // The newest position is the last key: all that is kept lies before it.
   const Tensor said =
-      self_out.plus(self_.look(made.q, kept.past.seen(), {}), rows).reshape(x.shape());
-  const Attended seen =
-      source_.look(query(source_norm_(said)), memory.at, memory.keep, memory.want);
+      self_out.plus(self_.look(made.q, kept.past.seen(), {}).output, rows).reshape(x.shape());
+  const Attended seen = source_.look(query(source_norm_(said)), memory);
   const Tensor looked = source_out.plus(seen.output, said);
   return {feed_out.plus(feed_in(feed_norm_(looked), Then::relu), looked), seen.weights};
 }

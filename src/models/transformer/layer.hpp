@@ -38,6 +38,10 @@ class EncoderLayer : public nn::Module {
   explicit EncoderLayer(const ModelOptions& options);
   /// x [batch, positions, dim].
   Tensor operator()(const Tensor& x, const SelfPlaces& places) const;
+  /// The weights of its heads, [batch, heads, positions, positions].
+  Tensor weights(const Tensor& x, const SelfPlaces& places) const {
+    return self_.attended(self_norm_(x), places).weights;
+  }
 
  private:
   nn::LayerNorm self_norm_;
@@ -45,13 +49,6 @@ class EncoderLayer : public nn::Module {
   nn::LayerNorm feed_norm_;
   FeedForward feed_;
   nn::Dropout dropout_;
-};
-
-/// What a decoder layer sees of the source, and what is wanted of its attention there.
-struct Memory {
-  Tensor at;  ///< as remembered
-  Keep keep;
-  Want want = Want::output;
 };
 
 class DecoderLayer : public nn::Module {
@@ -64,6 +61,10 @@ class DecoderLayer : public nn::Module {
   };
   /// All positions at once: x [batch, positions, dim].
   Made operator()(const Tensor& x, const SelfPlaces& places, const Memory& memory) const;
+  /// The weights of its heads among the positions, [batch, heads, positions, positions].
+  Tensor self_weights(const Tensor& x, const SelfPlaces& places) const {
+    return self_.attended(self_norm_(x), places).weights;
+  }
 
   /// Its products as a decoding uses them.
   struct Packed {

@@ -1,15 +1,21 @@
 #include "models/transformer/model.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
+#include "attn/models/look.hpp"
 #include "attn/models/options.hpp"
 #include "attn/models/seq2seq.hpp"
 #include "attn/models/transformer.hpp"
+#include "attn/tensor/attend.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "models/copying.hpp"
+#include "models/steering.hpp"
 #include "models/token_loss.hpp"
 #include "models/transformer/places.hpp"
 #include "models/words.hpp"
@@ -68,6 +74,33 @@ Tensor Transformer::loss(const Batch& batch, const LossOptions& options) const {
   const CopySource source = copy_->read(batch.source, memory, batch.source_lengths);
   const CopyLook look = copy_->look(source, states, in.words, {}, options);
   return copy_loss(source, look, logits, batch.target, options);
+}
+
+std::vector<Head> Transformer::heads(const Batch& batch, const Look& look) const {
+  check_source(batch.source, batch.source_lengths);
+  const NoGrad off_the_tape;
+  const std::int64_t extent = batch.source.size(1);
+  look.validate(extent);
+  const Tensor words = words_.source(batch.source);
+  const Places source_places = places({0, extent});
+  const Tensor x = source_places.added_to(words);
+  const Input in = input(batch.input, places({0, batch.input.size(1)}));
+  Steering source = steering(look, 0, batch.input.size(1), extent);
+  source.keep = spec::lengths(batch.source_lengths) && source.keep;
+  const Decoder::Weights decoder = decoder_.weights(
+      in.words, encoder_(x, batch.source_lengths, source_places), source, in.places);
+
+  std::vector<Head> all;
+  const auto add_layers = [&](Head::Part part, const std::vector<Tensor>& layers) {
+    for (std::size_t layer = 0; layer < layers.size(); ++layer)
+      for (std::int64_t head = 0; head < layers[layer].size(1); ++head)
+        all.push_back(
+            {part, static_cast<std::int64_t>(layer), head, layers[layer].select(1, head)});
+  };
+  add_layers(Head::Part::encoder, encoder_.weights(x, batch.source_lengths, source_places));
+  add_layers(Head::Part::decoder, decoder.self);
+  add_layers(Head::Part::cross, decoder.cross);
+  return all;
 }
 
 std::unique_ptr<Decoding> Transformer::decode(const Tensor& source,

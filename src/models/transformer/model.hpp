@@ -8,12 +8,14 @@
 #include <optional>
 #include <vector>
 
+#include "attn/models/look.hpp"
 #include "attn/models/options.hpp"
 #include "attn/models/seq2seq.hpp"
 #include "attn/nn/layer_norm.hpp"
 #include "attn/nn/module.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "models/copying.hpp"
+#include "models/steering.hpp"
 #include "models/transformer/layer.hpp"
 #include "models/transformer/places.hpp"
 #include "models/words.hpp"
@@ -25,6 +27,9 @@ class Encoder : public nn::Module {
   explicit Encoder(const ModelOptions& options);
   /// x [batch, source, dim] -> the same.
   Tensor operator()(const Tensor& x, const Tensor& lengths, const Places& places) const;
+  /// What its heads look at, [batch, heads, source, source] of each layer.
+  std::vector<Tensor> weights(const Tensor& x, const Tensor& lengths,
+                              const Places& places) const;
 
  private:
   std::vector<EncoderLayer> layers_;
@@ -41,6 +46,14 @@ class Decoder : public nn::Module {
   Tensor operator()(const Tensor& x, const Tensor& memory, const Tensor& lengths,
                     const Places& places) const;
 
+  /// What the heads of each layer look at, among the positions and over the source.
+  struct Weights {
+    std::vector<Tensor> self;
+    std::vector<Tensor> cross;
+  };
+  Weights weights(const Tensor& x, const Tensor& memory, const Steering& source,
+                  const Places& places) const;
+
   struct Made {
     Tensor states;   ///< the shape of x
     Tensor weights;  ///< [batch, positions, source], the mean over heads of the last layer's
@@ -49,7 +62,7 @@ class Decoder : public nn::Module {
   std::vector<DecoderLayer::Kept> begin() const;
   /// One position: x [sources, rows of a source, dim]; `memory` and `kept` have one for each
   /// layer.
-  Made next(const Tensor& x, const std::vector<Tensor>& memory, const Tensor& lengths,
+  Made next(const Tensor& x, const std::vector<Tensor>& memory, const Steering& source,
             const Places& places, std::vector<DecoderLayer::Kept>& kept) const;
 
  private:
@@ -63,6 +76,7 @@ class Transformer : public Seq2Seq {
 
   Tensor loss(const Batch& batch, const LossOptions& options) const override;
   std::unique_ptr<Decoding> decode(const Tensor& source, const Tensor& lengths) const override;
+  std::vector<Head> heads(const Batch& batch, const Look& look) const override;
 
   const ModelOptions& options() const { return options_; }
   const Words& words() const { return words_; }

@@ -10,6 +10,7 @@
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "models/steering.hpp"
 #include "models/transformer/attention.hpp"
 #include "models/transformer/layer.hpp"
 #include "models/transformer/model.hpp"
@@ -30,6 +31,18 @@ Tensor Encoder::operator()(const Tensor& x, const Tensor& lengths, const Places&
   return norm_(made);
 }
 
+std::vector<Tensor> Encoder::weights(const Tensor& x, const Tensor& lengths,
+                                     const Places& places) const {
+  const SelfPlaces self{spec::lengths(lengths), places.turns};
+  std::vector<Tensor> looked;
+  Tensor made = x;
+  for (const EncoderLayer& layer : layers_) {
+    looked.push_back(layer.weights(made, self));
+    made = layer(made, self);
+  }
+  return looked;
+}
+
 Decoder::Decoder(const ModelOptions& options)
     : norm_(add("norm", nn::LayerNorm({.features = options.dim}))) {
   for (std::int64_t i = 0; i < options.decoder_layers; ++i)
@@ -47,13 +60,29 @@ Tensor Decoder::operator()(const Tensor& x, const Tensor& memory, const Tensor& 
                            const Places& places) const {
   // Padding comes last, so what counts never looks at it.
   const SelfPlaces self{spec::causal(), places.turns};
-  Memory seen{{}, spec::lengths(lengths), Want::output};
+  Memory seen{{}, {.keep = spec::lengths(lengths)}, Want::output};
   Tensor made = x;
   for (const DecoderLayer& layer : layers_) {
     seen.at = layer.remember(memory);
     made = layer(made, self, seen).x;
   }
   return norm_(made);
+}
+
+Decoder::Weights Decoder::weights(const Tensor& x, const Tensor& memory, const Steering& source,
+                                  const Places& places) const {
+  const SelfPlaces self{spec::causal(), places.turns};
+  Memory seen{{}, source, Want::output | Want::weights};
+  Weights looked;
+  Tensor made = x;
+  for (const DecoderLayer& layer : layers_) {
+    seen.at = layer.remember(memory);
+    looked.self.push_back(layer.self_weights(made, self));
+    const DecoderLayer::Made next = layer(made, self, seen);
+    looked.cross.push_back(next.weights);
+    made = next.x;
+  }
+  return looked;
 }
 
 std::vector<DecoderLayer::Kept> Decoder::begin() const {
@@ -64,9 +93,9 @@ std::vector<DecoderLayer::Kept> Decoder::begin() const {
 }
 
 Decoder::Made Decoder::next(const Tensor& x, const std::vector<Tensor>& memory,
-                            const Tensor& lengths, const Places& places,
+                            const Steering& source, const Places& places,
                             std::vector<DecoderLayer::Kept>& kept) const {
-  Memory seen{{}, spec::lengths(lengths), Want::output};
+  Memory seen{{}, source, Want::output};
   DecoderLayer::Made made{x, {}};
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     if (i + 1 == layers_.size()) seen.want = Want::output | Want::weights;

@@ -82,19 +82,24 @@ Tensor PointerGenerator::keys(const Tensor& encoder_states, const Tensor& length
   return w_h_(padding::zero_past(encoder_states, lengths));
 }
 
+spec::Score PointerGenerator::score(const PointerGeneratorInputs& in) const {
+  return spec::additive(in.temperature == 1.0 ? v_ : v_ / in.temperature);
+}
+
 void PointerGenerator::look_with_coverage(const PointerGeneratorInputs& in,
                                           const Tensor& values, const Tensor& keys,
                                           PointerGenerated& made) const {
   const Tensor queries = w_s_(in.decoder_states);
-  const Keep keep = padding::keys(in.lengths);
+  const Keep keep = padding::keys(in.lengths) && in.keep;
+  const spec::Score by = score(in);
   std::vector<Tensor> weights;
   std::vector<Tensor> contexts;
   std::vector<Tensor> coverages;
   made.covered = first_coverage(in);
   for (std::int64_t t = 0; t < queries.size(1); ++t) {
     const Tensor seen = made.covered.unsqueeze(-1) * w_c_;
-    const Attended looked = attend(queries.slice(1, t, t + 1), keys + seen, values,
-                                   spec::additive(v_), keep, spec::softmax(), kBoth);
+    const Attended looked = attend(queries.slice(1, t, t + 1), keys + seen, values, by, keep,
+                                   spec::softmax(), kBoth);
     coverages.push_back(made.covered.unsqueeze(1));
     weights.push_back(looked.weights);
     contexts.push_back(looked.output);
@@ -107,8 +112,8 @@ void PointerGenerator::look_with_coverage(const PointerGeneratorInputs& in,
 
 void PointerGenerator::look_without(const PointerGeneratorInputs& in, const Tensor& values,
                                     const Tensor& keys, PointerGenerated& made) const {
-  const Attended looked = attend(w_s_(in.decoder_states), keys, values, spec::additive(v_),
-                                 padding::keys(in.lengths), spec::softmax(), kBoth);
+  const Attended looked = attend(w_s_(in.decoder_states), keys, values, score(in),
+                                 padding::keys(in.lengths) && in.keep, spec::softmax(), kBoth);
   made.weights = looked.weights;
   made.context = looked.output;
   const Tensor first = first_coverage(in);

@@ -9,6 +9,7 @@
 
 #include "attn/nn/linear.hpp"
 #include "attn/nn/module.hpp"
+#include "attn/tensor/attend.hpp"
 #include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
@@ -41,6 +42,9 @@ struct PointerGeneratorInputs {
   // To go on from an earlier step, as decoding does:
   Tensor keys{};       ///< keys(encoder_states, lengths), made once
   Tensor looked_at{};  ///< covered of the step before; none: nothing was looked at
+  // To steer it:
+  Keep keep{};               ///< beside the lengths
+  double temperature = 1.0;  ///< scores are divided by it
 };
 
 struct PointerGenerated {
@@ -76,6 +80,7 @@ class PointerGenerator : public Module {
                           const Tensor& keys, PointerGenerated& made) const;
   void look_without(const PointerGeneratorInputs& in, const Tensor& values, const Tensor& keys,
                     PointerGenerated& made) const;
+  spec::Score score(const PointerGeneratorInputs& in) const;
   void mix(const PointerGeneratorInputs& in, PointerGenerated& made) const;
 
   Linear w_h_;    ///< "W_h" [hidden, encoder_dim], no bias

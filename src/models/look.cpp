@@ -1,0 +1,51 @@
+#include "attn/models/look.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "attn/core/dtype.hpp"
+#include "attn/core/error.hpp"
+#include "attn/tensor/tensor.hpp"
+
+namespace attn::models {
+namespace {
+
+constexpr const char* kWhere = "attn::models::Look: ";
+
+void check_position(std::int64_t position, std::int64_t extent) {
+  if (position < 0 || position >= extent)
+    fail(kWhere, "position ", position, " of a source of ", extent, " tokens; 0 to ",
+         extent - 1, " are accepted");
+}
+
+}  // namespace
+
+void Look::validate(std::int64_t extent) const {
+  if (!std::isfinite(temperature) || temperature <= 0.0)
+    fail(kWhere, "temperature ", temperature, "; numbers above 0 are accepted");
+  for (const std::int64_t position : forbid) check_position(position, extent);
+  for (const Force& one : force) {
+    check_position(one.position, extent);
+    if (one.step < 0) fail(kWhere, "step ", one.step, "; 0 and more are accepted");
+  }
+}
+
+Tensor Look::open(std::int64_t first, std::int64_t steps, std::int64_t extent) const {
+  const Tensor flags = Tensor::empty({steps, extent}, DType::boolean);
+  auto* flag = flags.mutable_data<bool>();
+  std::fill(flag, flag + steps * extent, true);
+  for (std::int64_t step = 0; step < steps; ++step) {
+    bool* row = flag + step * extent;
+    for (const std::int64_t position : forbid)
+      if (position < extent) row[position] = false;
+    const auto here = [&](const Force& one) { return one.step == first + step; };
+    if (std::none_of(force.begin(), force.end(), here)) continue;
+    std::fill(row, row + extent, false);
+    for (const Force& one : force)
+      if (here(one) && one.position < extent) row[one.position] = true;
+  }
+  return flags;
+}
+
+}  // namespace attn::models
