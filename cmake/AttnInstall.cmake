@@ -10,7 +10,8 @@ set(pkgconfig_libs)
 foreach(layer IN LISTS layers)
   install(TARGETS attn_${layer} EXPORT attn FILE_SET HEADERS)
   get_target_property(type attn_${layer} TYPE)
-  if(NOT type STREQUAL "INTERFACE_LIBRARY")
+  # Who draws pictures asks CMake for attn::drawing: the others should not load Pango.
+  if(NOT type STREQUAL "INTERFACE_LIBRARY" AND NOT layer STREQUAL "drawing")
     # A static linker wants users before what they use; the ladder is written the other way.
     string(PREPEND pkgconfig_libs " -lattn_${layer}")
   endif()
@@ -28,6 +29,7 @@ install(FILES
   "${PROJECT_BINARY_DIR}/package/attn-config-version.cmake"
   cmake/AttnKernelSources.cmake
   cmake/FindDnnl.cmake
+  cmake/FindPangoCairo.cmake
   cmake/FindUtf8proc.cmake
   DESTINATION "${package_dir}")
 

@@ -6,10 +6,13 @@
 # package needs none of them. Files under an isa/ folder are compiled once for each
 # instruction set.
 
-# g++ 12 takes plain uses of std::string for overlapping copies (GCC bug 105329).
+# g++ 12 takes plain uses of std::string for overlapping copies (GCC bug 105329). In a group
+# (attn_unity) a local name lies beside the parameters of other files, and a type in a namespace
+# without a name no longer in the main file: two warnings that mean nothing there.
 add_library(attn_warnings INTERFACE)
 target_compile_options(attn_warnings INTERFACE
-  -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
+  -Wall -Wextra $<IF:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>,-Wno-subobject-linkage,-Wshadow>
+  -Wconversion -Wno-sign-conversion
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
   $<$<BOOL:${ATTN_WERROR}>:-Werror>)
 
@@ -25,15 +28,32 @@ function(attn_split_kernel_sources from to)
 endfunction()
 
 # attn_precompile(<target> <source>... [HEADERS <header>...]): many small sources read the same
-# parts of the standard library, which takes half of their time; few are not worth it.
+# parts of the standard library, which takes half of their time; few are not worth it. A source
+# that does not include the first of HEADERS is left out: CLI11 alone costs it seconds. With
+# ATTN_UNITY the sources are compiled in groups and read all of that once.
 function(attn_precompile target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "HEADERS")
-  list(LENGTH arg_UNPARSED_ARGUMENTS count)
-  if(count GREATER 10)
-    target_precompile_headers(${target} PRIVATE
-      <algorithm> <array> <cmath> <cstdint> <functional> <map> <memory> <span> <string>
-      <utility> <vector> ${arg_HEADERS})
+  if(ATTN_UNITY)
+    attn_unity(${target} ${arg_UNPARSED_ARGUMENTS})
+    return()
   endif()
+  list(LENGTH arg_UNPARSED_ARGUMENTS count)
+  if(count LESS_EQUAL 10)
+    return()
+  endif()
+  target_precompile_headers(${target} PRIVATE
+    <algorithm> <array> <cmath> <cstdint> <functional> <map> <memory> <span> <string>
+    <utility> <vector> ${arg_HEADERS})
+  if(NOT arg_HEADERS)
+    return()
+  endif()
+  list(GET arg_HEADERS 0 first)
+  foreach(source IN LISTS arg_UNPARSED_ARGUMENTS)
+    file(STRINGS "${source}" included REGEX "#include ${first}")
+    if(NOT included)
+      set_source_files_properties("${source}" PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+    endif()
+  endforeach()
 endfunction()
 
 function(attn_layer name)

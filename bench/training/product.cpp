@@ -15,9 +15,9 @@
 namespace attn::bench {
 namespace {
 
-class Product : public Workload {
+class ProductWorkload : public Workload {
  public:
-  explicit Product(int threads) : threads_(threads) {
+  explicit ProductWorkload(int threads) : threads_(threads) {
     Random random(3);
     a_ = uniform({1024, 1024}, -1.0, 1.0, random);
     b_ = uniform({1024, 1024}, -1.0, 1.0, random);
@@ -41,7 +41,7 @@ class Product : public Workload {
 }  // namespace
 
 std::unique_ptr<Workload> product_workload(int threads) {
-  return std::make_unique<Product>(threads);
+  return std::make_unique<ProductWorkload>(threads);
 }
 
 }  // namespace attn::bench

@@ -1,14 +1,8 @@
 #include "attn/tasks/trainer.hpp"
 
-#include <time.h>  // clock_gettime
-
 #include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <utility>
@@ -17,309 +11,65 @@
 #include "attn/core/error.hpp"
 #include "attn/models/search.hpp"
 #include "attn/models/seq2seq.hpp"
-#include "attn/nn/init.hpp"
 #include "attn/nn/module.hpp"
-#include "attn/nn/optimiser.hpp"
-#include "attn/nn/schedule.hpp"
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/batches.hpp"
-#include "attn/tasks/checkpoint.hpp"
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/pair_model.hpp"
 #include "attn/tasks/scores.hpp"
-#include "attn/tasks/weight_average.hpp"
-#include "attn/tensor/random.hpp"
-#include "attn/tensor/tensor.hpp"
-#include "tasks/training_log.hpp"
+#include "attn/tasks/task.hpp"
+#include "tasks/training_loop.hpp"
 
 namespace attn::tasks {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-constexpr std::int64_t kStepsOfALogLine = 10;
-constexpr double kSecondsOfACheckpoint = 60.0;
-
-/// What all threads of this process have worked.
-double processor_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
-double seconds_since(Clock::time_point then) {
-  return std::chrono::duration<double>(Clock::now() - then).count();
-}
-
-std::vector<nn::NamedTensor> prefixed(const std::string& prefix,
-                                      std::vector<nn::NamedTensor> tensors) {
-  for (nn::NamedTensor& entry : tensors) entry.name.insert(0, prefix);
-  return tensors;
-}
-
-nlohmann::json json_of(const Scores& scores) {
-  nlohmann::json json = nlohmann::json::object();
-  for (const NamedScore& one : scores) json[one.name] = one.value;
-  return json;
-}
-
-class Run {
+class PairLearner final : public Learner {
  public:
-  Run(PairModel& model, const TrainingPlan& plan, const Watch& watch)
+  PairLearner(PairModel& model, const TrainingPlan& plan)
       : model_(model),
         plan_(plan),
-        watch_(watch),
-        optimiser_(nn::adam_w(*model.model, plan.options.decay,
-                              {.beta1 = 0.9, .beta2 = 0.98, .eps = 1e-9})),
-        average_(*model.model, plan.options.average),
-        schedule_(nn::inverse_square_root_rate(plan.options.rate, plan.options.warm_up)),
-        development_(spread(plan.development, plan.options.evaluate_on)),
-        log_(plan.folder / "log.jsonl") {}
+        development_(spread(plan.development, plan.options.evaluate_on)) {}
 
-  Trained go() {
-    begin();
-    TrainingEnd ended = TrainingEnd::budget;
-    while (!spent()) {
-      one_step();
-      if (state_.steps % kStepsOfALogLine == 0) tell({});
-      if (state_.steps % plan_.options.evaluate_every == 0 && no_better()) {
-        ended = TrainingEnd::no_better;
-        break;
-      }
-      if (watch_.stop && watch_.stop()) {
-        ended = TrainingEnd::stopped;
-        break;
-      }
-      save_now_and_then();
-    }
-    // An interrupted run goes on later and must not look at the development part more often
-    // than an uninterrupted one.
-    if (ended == TrainingEnd::budget && state_.steps > 0 && evaluated_ != state_.steps)
-      no_better();
-    save();
-    return {.ended = ended,
-            .steps = state_.steps,
-            .epochs = state_.epoch,
-            .minutes = state_.seconds / 60.0,
-            .processor_seconds = state_.processor_seconds,
-            .best = state_.best};
+  nn::Module& module() override { return *model_.model; }
+
+  std::int64_t begin_epoch(std::int64_t epoch) override {
+    batches_ = make_batches(plan_.train, plan_.options.batch_tokens, plan_.options.seed, epoch);
+    return static_cast<std::int64_t>(batches_.size());
   }
 
- private:
-  std::filesystem::path checkpoint() const { return plan_.folder / "checkpoint.safetensors"; }
-
-  std::vector<nn::NamedTensor> tensors() {
-    std::vector<nn::NamedTensor> all = prefixed("weights.", model_.model->named_parameters());
-    for (auto& entry : prefixed("buffers.", model_.model->named_buffers()))
-      all.push_back(std::move(entry));
-    for (auto& entry : prefixed("average.", average_.state())) all.push_back(std::move(entry));
-    for (auto& entry : prefixed("optimiser.", optimiser_.state()))
-      all.push_back(std::move(entry));
-    return all;
-  }
-
-  void begin() {
-    std::filesystem::create_directories(plan_.folder);
-    if (plan_.resume == Resume::yes) {
-      state_ = load_checkpoint(checkpoint(), plan_.what, tensors());
-      optimiser_.set_steps(state_.steps);
-      nn::random() = Random::at(state_.random_key, state_.random_drawn);
-      evaluated_ = state_.steps % plan_.options.evaluate_every == 0 ? state_.steps : 0;
-    } else {
-      nn::random() = Random(plan_.options.seed).named("training");
-    }
-    log_.keep_until(state_.steps);
-    model_.model->train();
-    start_ = saved_ = told_ = Clock::now();
-    before_ = state_;
-    told_tokens_ = state_.tokens;
-    make_epoch();
-  }
-
-  void make_epoch() {
-    batches_ =
-        make_batches(plan_.train, plan_.options.batch_tokens, plan_.options.seed, state_.epoch);
-  }
-
-  bool spent() const {
-    const Budget& budget = plan_.budget;
-    return (budget.steps > 0 && state_.steps >= budget.steps) ||
-           (budget.epochs > 0 && state_.epoch >= budget.epochs) ||
-           (budget.minutes > 0.0 && seconds_since(start_) >= 60.0 * budget.minutes);
-  }
-
-  void one_step() {
-    const Clock::time_point then = Clock::now();
-    const double worked = processor_seconds();
-    const models::Batch batch =
-        collate(plan_.train, batches_[static_cast<std::size_t>(state_.batch)]);
-    optimiser_.zero_grad();
-    const Tensor loss = model_.model->loss(
-        batch, {.smoothing = plan_.options.smoothing, .coverage = plan_.options.coverage});
-    const double value = loss.item();
-    if (!std::isfinite(value))
-      fail<Error>("the loss of step ", state_.steps + 1, " is ", value,
-                  "; a lower --rate may help. The last checkpoint is as it was");
-    loss.backward();
-    nn::clip_gradients(*model_.model, plan_.options.clip);
-    optimiser_.step(schedule_(state_.steps));
-    ++state_.steps;
-    average_.update(state_.steps);
-    state_.loss_sum += value;
-    ++state_.loss_count;
+  Lesson learn(std::int64_t step) override {
+    const models::Batch batch = collate(plan_.train, batches_[static_cast<std::size_t>(step)]);
     const std::int64_t* target = batch.target.data<std::int64_t>();
-    state_.tokens += std::count_if(target, target + batch.target.numel(),
-                                   [](std::int64_t id) { return id != models::kPad; });
-    state_.seconds += seconds_since(then);
-    state_.processor_seconds += processor_seconds() - worked;
-    if (++state_.batch == static_cast<std::int64_t>(batches_.size())) {
-      state_.batch = 0;
-      ++state_.epoch;
-      make_epoch();
-    }
+    return {model_.model->loss(batch, {.smoothing = plan_.options.smoothing,
+                                       .coverage = plan_.options.coverage}),
+            std::count_if(target, target + batch.target.numel(),
+                          [](std::int64_t id) { return id != models::kPad; })};
   }
 
-  double left() const {
-    const Budget& budget = plan_.budget;
-    const double gone = seconds_since(start_);
-    const auto steps = static_cast<double>(state_.steps - before_.steps);
-    double least = -1.0;
-    const auto bound = [&](double seconds) {
-      least = least < 0.0 ? seconds : std::min(least, seconds);
-    };
-    if (budget.minutes > 0.0) bound(std::max(0.0, 60.0 * budget.minutes - gone));
-    if (steps > 0.0 && budget.steps > 0)
-      bound(gone / steps * static_cast<double>(budget.steps - state_.steps));
-    if (steps > 0.0 && budget.epochs > 0)
-      bound(gone / steps *
-            (static_cast<double>((budget.epochs - state_.epoch) *
-                                     static_cast<std::int64_t>(batches_.size()) -
-                                 state_.batch)));
-    return least;
+  Scores evaluate() override { return tasks::evaluate(model_, development_, plan_.metric, {}); }
+
+  bool better(const Scores& a, const Scores& b) const override {
+    return tasks::better(plan_.metric, a, b);
   }
 
-  /// A line of the log and a progress report.
-  void tell(const Scores& development) {
-    const double gone = seconds_since(told_);
-    Progress progress{.step = state_.steps,
-                      .epoch = state_.epoch,
-                      .rate = schedule_(state_.steps - 1),
-                      .tokens_per_second = last_speed_,
-                      .seconds = seconds_since(start_),
-                      .left = left(),
-                      .development = development,
-                      .best = state_.best};
-    if (development.empty()) {
-      progress.loss = last_loss_ =
-          state_.loss_sum / static_cast<double>(std::max<std::int64_t>(1, state_.loss_count));
-      progress.tokens_per_second = last_speed_ =
-          gone > 0.0 ? static_cast<double>(state_.tokens - told_tokens_) / gone : 0.0;
-      state_.loss_sum = 0.0;
-      state_.loss_count = 0;
-      log_.write({{"step", state_.steps},
-                  {"epoch", state_.epoch},
-                  {"loss", progress.loss},
-                  {"rate", progress.rate},
-                  {"tokens_per_second", std::round(progress.tokens_per_second)}});
-      told_ = Clock::now();
-      told_tokens_ = state_.tokens;
-    } else {
-      // Before the first line of the log there is what was seen so far.
-      progress.loss = state_.loss_count > 0 && last_loss_ == 0.0
-                          ? state_.loss_sum / static_cast<double>(state_.loss_count)
-                          : last_loss_;
-      log_.write({{"step", state_.steps},
-                  {"epoch", state_.epoch},
-                  {"development", json_of(development)}});
-    }
-    if (watch_.progress) watch_.progress(progress);
-  }
-
-  /// Scores the averaged weights and keeps them if they are the best; true: time to end.
-  bool no_better() {
-    const Clock::time_point then = Clock::now();
-    Scores scores;
-    {
-      const WithAverage averaged(average_);
-      model_.model->eval();
-      scores = evaluate(model_, development_, plan_.metric, {});
-      if (state_.best.empty() || better(plan_.metric, scores, state_.best)) {
-        state_.best = scores;
-        state_.best_step = state_.steps;
-        state_.without_better = 0;
-        keep_best();
-      } else {
-        ++state_.without_better;
-      }
-      model_.model->train();
-    }
-    evaluated_ = state_.steps;
-    tell(scores);
-    save();
-    told_ += Clock::now() - then;  // not a time of training
-    return plan_.options.patience > 0 && state_.without_better >= plan_.options.patience;
-  }
-
-  void keep_best() {
-    model_.history = nlohmann::json{{"command", plan_.command},
-                                    {"steps", state_.steps},
-                                    {"epochs", state_.epoch},
-                                    {"minutes", state_.seconds / 60.0},
-                                    {"development", json_of(state_.best)}}
-                         .dump();
+  void keep(const std::string& history) override {
+    model_.history = history;
     save_model(plan_.folder, model_);
   }
 
-  void save() {
-    state_.random_key = nn::random().key();
-    state_.random_drawn = nn::random().drawn();
-    log_.flush();
-    save_checkpoint(checkpoint(), state_, plan_.what, tensors());
-    saved_ = Clock::now();
-  }
-
-  void save_now_and_then() {
-    const bool due = plan_.save_every > 0 ? state_.steps % plan_.save_every == 0
-                                          : seconds_since(saved_) > kSecondsOfACheckpoint;
-    if (due) save();
-  }
-
+ private:
   PairModel& model_;
   const TrainingPlan& plan_;
-  const Watch& watch_;
-  nn::Adam optimiser_;
-  WeightAverage average_;
-  nn::Schedule schedule_;
   std::vector<Example> development_;
-  TrainingLog log_;
   std::vector<Rows> batches_;
-  TrainingState state_;
-  TrainingState before_;
-  std::int64_t evaluated_ = 0;  ///< the step of the last evaluation
-  std::int64_t told_tokens_ = 0;
-  double last_loss_ = 0.0;
-  double last_speed_ = 0.0;
-  Clock::time_point start_;
-  Clock::time_point saved_;
-  Clock::time_point told_;
 };
 
 void validate(const TrainingPlan& plan) {
   if (plan.train.empty()) fail("attn::tasks::train: there is nothing to learn from");
   if (plan.development.empty())
     fail("attn::tasks::train: the development part is empty; it tells when to stop");
-  const TrainingOptions& options = plan.options;
-  if (options.batch_tokens < 1 || options.evaluate_every < 1 || options.evaluate_on < 1)
-    fail(
-        "attn::tasks::train: batch_tokens, evaluate_every and evaluate_on are at least 1; "
-        "seen ",
-        options.batch_tokens, ", ", options.evaluate_every, ", ", options.evaluate_on);
-  if (!(options.rate > 0.0) || !(options.average >= 0.0 && options.average < 1.0))
-    fail("attn::tasks::train: the rate is above 0 and the average in [0, 1); seen ",
-         options.rate, " and ", options.average);
-  const Budget& budget = plan.budget;
-  if (budget.steps <= 0 && budget.epochs <= 0 && budget.minutes <= 0.0 && options.patience <= 0)
-    fail("attn::tasks::train: no budget and no patience: it would never end");
+  if (plan.options.batch_tokens < 1)
+    fail("attn::tasks::train: batch_tokens is at least 1; seen ", plan.options.batch_tokens);
 }
 
 }  // namespace
@@ -351,7 +101,16 @@ Scores evaluate(const PairModel& model, std::span<const Example> examples, Metri
 
 Trained train(PairModel& model, const TrainingPlan& plan, const Watch& watch) {
   validate(plan);
-  return Run(model, plan, watch).go();
+  PairLearner learner(model, plan);
+  return run_training(learner,
+                      {.options = plan.options,
+                       .budget = plan.budget,
+                       .folder = plan.folder,
+                       .what = plan.what,
+                       .command = plan.command,
+                       .resume = plan.resume,
+                       .save_every = plan.save_every},
+                      watch);
 }
 
 }  // namespace attn::tasks

@@ -5,8 +5,13 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "attn/tasks/fetch/cache.hpp"
+#include "tools/attn/png.hpp"
 #include "tools/say.hpp"
 
 namespace attn::tools {
@@ -29,6 +34,55 @@ TEST(ShippedModels, AnswerWithoutAFlag) {
   unsetenv("ATTN_MODELS");
 }
 
+/// Files and captions of tests/data/caption: the first test canvases, `attn
+/// caption --sample`.
+std::vector<std::pair<std::string, std::string>> sample_canvases() {
+  const fs::path folder = fs::path(ATTN_TEST_DATA) / "caption";
+  std::vector<std::pair<std::string, std::string>> samples;
+  std::ifstream list(folder / "captions.tsv");
+  for (std::string line; std::getline(list, line);)
+    samples.emplace_back(folder / line.substr(0, line.find('\t')),
+                         line.substr(line.find('\t') + 1));
+  return samples;
+}
+
+TEST(ShippedModels, CaptionPictures) {
+  ASSERT_EQ(setenv("ATTN_MODELS", ATTN_SHIPPED_MODELS, 1), 0);
+  const auto samples = sample_canvases();
+  ASSERT_EQ(samples.size(), 8u);
+  for (const char* attention : {"soft", "hard"}) {
+    int right = 0;
+    for (const auto& [file, caption] : samples) {
+      const Said said = say({"caption", "--attention", attention, file});
+      ASSERT_EQ(said.status, success) << said.err;
+      right += said.out == file + "\t" + caption + "\n" ? 1 : 0;
+    }
+    EXPECT_GE(right, 6) << attention;
+  }
+  unsetenv("ATTN_MODELS");
+}
+
+TEST(ShippedModels, CaptionALightPictureThreeTimesAsLarge) {
+  ASSERT_EQ(setenv("ATTN_MODELS", ATTN_SHIPPED_MODELS, 1), 0);
+  const tasks::ScratchFolder folder(fs::temp_directory_path());
+  const std::string file = folder.path() / "light.png";
+  int same = 0;
+  for (const auto& [sample, caption] : sample_canvases()) {
+    const GreyPicture small = read_png(sample);
+    std::vector<std::uint8_t> light;
+    for (std::int64_t y = 0; y < 3 * small.height; ++y)
+      for (std::int64_t x = 0; x < 3 * small.width; ++x)
+        light.push_back(static_cast<std::uint8_t>(
+            255 - small.pixels[static_cast<std::size_t>(y / 3 * small.width + x / 3)]));
+    write_png(file, light, 3 * small.width, 3 * small.height);
+    const std::string plain = say({"caption", sample}).out;
+    const std::string enlarged = say({"caption", file}).out;
+    same += plain.substr(plain.find('\t')) == enlarged.substr(enlarged.find('\t')) ? 1 : 0;
+  }
+  EXPECT_EQ(same, 8);
+  unsetenv("ATTN_MODELS");
+}
+
 TEST(ShippedModels, AreSmall) {
   std::uintmax_t all = 0;
   int models = 0;
@@ -41,7 +95,7 @@ TEST(ShippedModels, AreSmall) {
     EXPECT_TRUE(fs::exists(model.path() / "README.md")) << "no card in " << model.path();
     all += size;
   }
-  EXPECT_EQ(models, 3);
+  EXPECT_EQ(models, 5);
   EXPECT_LE(all, 24 * kMebibyte);
 }
 

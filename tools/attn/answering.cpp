@@ -18,10 +18,11 @@
 #include "attn/core/error.hpp"
 #include "attn/files/printable.hpp"
 #include "attn/tasks/answer.hpp"
+#include "attn/tasks/heads.hpp"
 #include "attn/tasks/pair_model.hpp"
 #include "attn/tasks/task.hpp"
-#include "attn/text/tokeniser.hpp"
 #include "attn/text/unicode.hpp"
+#include "tools/attn/answer_maps.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/model_folder.hpp"
 
@@ -77,13 +78,6 @@ std::vector<Answered> answer_group(const tasks::PairModel& model, const AnswerOp
   return answered;
 }
 
-nlohmann::json labels(const text::Tokeniser& tokeniser,
-                      const std::vector<std::int64_t>& tokens) {
-  nlohmann::json list = nlohmann::json::array();
-  for (const std::int64_t token : tokens) list.push_back(tokeniser.label(token));
-  return list;
-}
-
 nlohmann::json json_of(const tasks::PairModel& model, const tasks::Answer& answer,
                        bool weights) {
   nlohmann::json json{{"text", answer.text},
@@ -91,10 +85,8 @@ nlohmann::json json_of(const tasks::PairModel& model, const tasks::Answer& answe
                       {"log_probability", answer.log_probability},
                       {"finished", answer.finished}};
   if (!weights) return json;
-  std::vector<std::int64_t> target = answer.target;
-  target.push_back(text::Mark::eos);
-  json["source_tokens"] = labels(model.source, answer.source);
-  json["target_tokens"] = labels(model.target, target);
+  json["source_tokens"] = tasks::labels(model.source, answer.source);
+  json["target_tokens"] = tasks::target_labels(model, answer);
   // A row for each token written, eos too.
   json["weights"] = nlohmann::json::array();
   const auto columns = static_cast<std::ptrdiff_t>(answer.source.size());
@@ -145,7 +137,8 @@ class Answering {
       : options_(options),
         manner_(manner),
         streams_(streams),
-        model_(tasks::load_model(model_folder(options.model, task))) {
+        model_(tasks::load_model(model_folder(options.model, task))),
+        maps_(options.map, options.search.look, streams) {
     if (model_.task != task)
       fail(options.model, " is a model for ", model_.task, ", not for ", task);
   }
@@ -158,6 +151,7 @@ class Answering {
       } else {
         print_text(texts[i], answered[i], options_, manner_, streams_);
       }
+      for (const auto& candidates : answered[i].answers) maps_.draw(model_, candidates[0]);
     }
     std::fflush(streams_.out);
   }
@@ -187,6 +181,7 @@ class Answering {
   const Manner& manner_;
   const Streams& streams_;
   tasks::PairModel model_;
+  AnswerMaps maps_;
 };
 
 }  // namespace
@@ -221,6 +216,8 @@ void add_answer_options(CLI::App& command, const std::string& task, AnswerOption
       ->check(CLI::Range(1, 1 << 20));
   command.add_flag("--json", options.json, "A JSON object a text");
   command.add_flag("--weights", options.weights, "With --json: tokens, and where each looked");
+  add_map_options(command, options.map);
+  add_look_options(command, options.search.look);
 }
 
 int answer_texts(const std::string& task, const AnswerOptions& options, const Manner& manner,

@@ -11,6 +11,7 @@
 
 #include "attn/models/search.hpp"
 #include "attn/tasks/pair_model.hpp"
+#include "tools/attn/answer_maps.hpp"
 #include "tools/attn/command.hpp"
 
 namespace attn::tools {
@@ -19,13 +20,14 @@ struct AnswerOptions {
   std::vector<std::string> texts;  ///< as given; "-" is standard input, a text a line
   std::string model;
   models::SearchOptions search;
+  MapOptions map;
   int lines = 64;
   bool json = false;
   bool weights = false;
 };
 
 /// --model, --beam, --best, --length-penalty, --temperature, --top, --seed, --lines, --json,
-/// --weights, with the task's own defaults.
+/// --weights, those of maps and of steering, with the task's own defaults.
 void add_answer_options(CLI::App& command, const std::string& task, AnswerOptions& options);
 
 /// What a task makes of texts before and after the model.

@@ -95,12 +95,6 @@ Halves halves_of(const std::vector<tasks::Example>& examples) {
   return halves;
 }
 
-nlohmann::json json_of(const tasks::Scores& scores) {
-  nlohmann::json json = nlohmann::json::object();
-  for (const tasks::NamedScore& one : scores) json[one.name] = one.value;
-  return json;
-}
-
 tasks::TrainingRequest request_of(const CompareOptions& options, const Contender& contender) {
   tasks::TrainingRequest request = tasks::default_request(tasks::task_named(options.task));
   request.model.copy = models::Copy::none;
@@ -135,11 +129,12 @@ nlohmann::json run_one(const CompareOptions& options, const Contender& contender
     fail<Error>("stopped and saved; the same command goes on with ", contender.name);
   const tasks::PairModel model = tasks::load_model(folder);
   const tasks::Metric metric = tasks::task_named(options.task).metric;
-  nlohmann::json parts{{"short", json_of(tasks::evaluate(model, halves.brief, metric, {}))},
-                       {"long", json_of(tasks::evaluate(model, halves.lengthy, metric, {}))}};
+  nlohmann::json parts{
+      {"short", tasks::json_of(tasks::evaluate(model, halves.brief, metric, {}))},
+      {"long", tasks::json_of(tasks::evaluate(model, halves.lengthy, metric, {}))}};
   std::vector<tasks::Example> all = halves.brief;
   all.insert(all.end(), halves.lengthy.begin(), halves.lengthy.end());
-  parts["all"] = json_of(tasks::evaluate(model, all, metric, {}));
+  parts["all"] = tasks::json_of(tasks::evaluate(model, all, metric, {}));
   return {{"name", contender.name},
           {"about", contender.about},
           {"scores", parts},

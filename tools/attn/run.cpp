@@ -32,10 +32,14 @@ Examples:
     attn translate "a fast web server"        English becomes Italian
     attn pronounce attention                  letters become phones
     attn summarise README.txt                 a description becomes one line
+    attn caption --sample 3                   what is on a picture, and where it looked
     attn train pronounce --out phones --minutes 3     a model of your own, from nothing
     attn mechanisms                           every attention of the literature, one line each
     attn mechanisms bahdanau_decoder          one of them: formula, paper, parts, code
     attn regress co2                          kernel regression on real data, with its weights
+    attn map alignment.json                   what attention looked at, here or as a picture
+    attn explain translate "It is fast." --html f.html   an answer as a page that opens offline
+    attn serve                                a page to try the models and look inside
     attn embed 'It rains' 'Bad weather'       how alike texts are, by a trained Transformer
     attn gradcheck score_additive             gradients against finite differences
     attn info                                 what the kernels see of this machine
@@ -55,9 +59,9 @@ for f16 and bf16. A case of a mechanism runs in f32 (within 5e-5 of 1 + |value|)
 
 const std::vector<std::string>& command_names() {
   static const std::vector<std::string> kNames{
-      "pronounce",   "translate",  "summarise",  "train",   "eval",  "compare",
-      "data",        "mechanisms", "gradcheck",  "regress", "score", "embed",
-      "conformance", "info",       "completion", "bench"};
+      "pronounce", "translate",  "summarise", "caption",     "train", "eval",       "compare",
+      "data",      "mechanisms", "gradcheck", "regress",     "score", "embed",      "map",
+      "gallery",   "explain",    "serve",     "conformance", "info",  "completion", "bench"};
   return kNames;
 }
 
@@ -79,6 +83,7 @@ int parsed(const std::vector<std::string>& arguments, const Streams& streams) {
   add_pronounce(app, action);
   add_translate(app, action);
   add_summarise(app, action);
+  add_caption(app, action);
   add_train(app, action);
   add_eval(app, action);
   add_compare(app, action);
@@ -86,6 +91,10 @@ int parsed(const std::vector<std::string>& arguments, const Streams& streams) {
   add_mechanisms(app, action);
   add_gradcheck(app, action);
   add_regress(app, action);
+  add_map(app, action);
+  add_gallery(app, action);
+  add_explain(app, action);
+  add_serve(app, action);
   add_score(app, action);
   add_embed(app, action);
 

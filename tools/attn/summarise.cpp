@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <filesystem>
@@ -20,6 +22,7 @@ constexpr std::uint64_t kLargestFile = std::uint64_t{64} << 20;
 
 void add_summarise(CLI::App& app, Action& action) {
   auto options = std::make_shared<AnswerOptions>();
+  auto text = std::make_shared<std::string>();
   CLI::App* command =
       app.add_subcommand("summarise", "A description becomes one line, rare words copied");
   command->footer(
@@ -31,13 +34,20 @@ void add_summarise(CLI::App& app, Action& action) {
       "    attn summarise README.txt\n"
       "    apt-cache show --no-all-versions hello | sed -n 's/^ //p' > d.txt; attn summarise "
       "d.txt\n"
-      "    attn summarise - < one-text-a-line.txt");
-  command->add_option("files", options->texts, "Text files, or - for one text a line")
-      ->required()
-      ->type_name("FILE");
+      "    attn summarise - < one-text-a-line.txt\n"
+      "    attn summarise --text \"$(xclip -o)\" --show");
+  CLI::Option* files =
+      command->add_option("files", options->texts, "Text files, or - for one text a line")
+          ->type_name("FILE");
+  command->add_option("--text", *text, "The text itself")->excludes(files);
   add_answer_options(*command, "summarise", *options);
-  command->callback([options, &action] {
-    action = [options](const Streams& streams) {
+  command->callback([options, text, &action] {
+    action = [options, text](const Streams& streams) {
+      if (!text->empty()) return answer_texts("summarise", *options, {}, {*text}, streams);
+      if (options->texts.empty()) {
+        fmt::print(streams.err, "attn summarise: name a file, - or --text TEXT\n");
+        return static_cast<int>(usage);
+      }
       if (options->texts.size() == 1 && options->texts[0] == "-")
         return answer_all("summarise", *options, {}, streams);
       std::vector<std::string> texts;

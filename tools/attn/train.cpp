@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "attn/core/error.hpp"
@@ -18,13 +17,14 @@
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/pair_model.hpp"
 #include "attn/tasks/prepare.hpp"
-#include "attn/tasks/scores.hpp"
 #include "attn/tasks/task.hpp"
 #include "attn/tasks/trainer.hpp"
+#include "tools/attn/caption_training.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/interrupt.hpp"
 #include "tools/attn/progress.hpp"
 #include "tools/attn/subwords.hpp"
+#include "tools/attn/training_end.hpp"
 #include "tools/attn/training_flags.hpp"
 #include "tools/attn/training_progress.hpp"
 
@@ -40,6 +40,7 @@ struct TrainOptions {
   int threads = 0;
   std::int64_t save_every = 0;
   TrainingFlags flags;
+  CaptionFlags caption;
 };
 
 /// The part of the command that is worth keeping in the card of the model.
@@ -60,21 +61,12 @@ std::string command_text(const TrainOptions& options) {
     add(flag, value);
   }
   for (const auto& [name, value] : flags.training) add(name, value);
-  if (flags.budget.minutes > 0.0) add("minutes", fmt::format("{:g}", flags.budget.minutes));
-  if (flags.budget.epochs > 0) add("epochs", std::to_string(flags.budget.epochs));
-  if (flags.budget.steps > 0) add("steps", std::to_string(flags.budget.steps));
-  return text;
+  return text + budget_text(flags.budget);
 }
 
 tasks::TrainingRequest request_of(const TrainOptions& options) {
-  std::error_code ignored;
   const fs::path folder = options.out;
-  const bool there = fs::exists(folder / "checkpoint.safetensors", ignored);
-  if (options.resume && !there)
-    fail<FileError>(files::path_text(folder), " holds no checkpoint to go on from");
-  if (!options.resume && there)
-    fail<FileError>(files::path_text(folder),
-                    " holds a training already; go on with --resume, or name another folder");
+  check_training_folder(folder, options.resume ? tasks::Resume::yes : tasks::Resume::no);
   tasks::TrainingRequest request =
       options.resume ? tasks::load_request(folder)
                      : tasks::default_request(tasks::task_named(options.task));
@@ -101,26 +93,18 @@ void tell_beginning(const tasks::Prepared& prepared, const Streams& streams) {
       static_cast<double>(prepared.model.model->parameter_count()) / 1e6);
 }
 
-void tell_end(const TrainOptions& options, const fs::path& data, const tasks::Trained& trained,
-              const Streams& streams) {
-  const char* why = trained.ended == tasks::TrainingEnd::stopped     ? "Stopped"
-                    : trained.ended == tasks::TrainingEnd::no_better ? "No better for a while"
-                                                                     : "Done";
-  fmt::print(streams.out, "{} after {} steps ({:.1f} minutes of training){}.\n", why,
-             trained.steps, trained.minutes,
-             trained.best.empty()
-                 ? ", before the first evaluation"
-                 : "; best on the development part: " + tasks::text_of(trained.best));
-  if (!trained.best.empty())
-    fmt::print(streams.out, "The model is in {}. Score it: attn eval {} --model {}{}\n",
-               options.out, options.task, options.out,
-               data.empty() ? "" : " --data " + data.string());
-  fmt::print(streams.out, "Go on: attn train {} --out {} --resume --minutes 10\n", options.task,
-             options.out);
-}
-
 int train(const TrainOptions& options, const Streams& streams) {
   if (options.threads > 0) ThreadPool::set_default_threads(options.threads);
+  if (options.task == "caption")
+    return train_caption({.out = options.out,
+                          .resume = options.resume,
+                          .save_every = options.save_every,
+                          .flags = options.flags,
+                          .caption = options.caption},
+                         streams);
+  if (options.caption.given())
+    fail("attn train: the group Caption of the flags is of the task caption, not of ",
+         options.task);
   const tasks::TrainingRequest request = request_of(options);
   const tasks::Say say = progress(streams);
   const tasks::Corpus corpus = tasks::load_corpus(request, say);
@@ -144,7 +128,7 @@ int train(const TrainOptions& options, const Streams& streams) {
                    {.progress = [&](const tasks::Progress& now) { line(now); },
                     .stop = [&] { return interrupt.asked(); }});
   line.end();
-  tell_end(options, request.data, trained, streams);
+  tell_end_of_training(options.task, options.out, request.data, trained, streams);
   return success;
 }
 
@@ -168,8 +152,9 @@ void add_train(CLI::App& app, Action& action) {
       "    attn train pronounce --out old --model luong --score concat --reach local-p\n"
       "    attn train translate --out danish --language da\n"
       "    attn train pronounce --out mine --data words.tsv\n"
-      "    attn train translate --out mine --data sentences.tsv --vocabulary 2000");
-  add_task_argument(*command, options->task);
+      "    attn train translate --out mine --data sentences.tsv --vocabulary 2000\n"
+      "    attn train caption --out pictures --attention soft --minutes 20");
+  add_task_argument(*command, options->task, {"caption"});
   command->add_option("--out", options->out, "Folder of the model and its training")
       ->required()
       ->type_name("DIR");
@@ -183,6 +168,7 @@ void add_train(CLI::App& app, Action& action) {
   add_data_flags(*command, options->flags);
   add_model_flags(*command, options->flags);
   add_training_flags(*command, options->flags);
+  add_caption_flags(*command, options->caption);
   command->callback([options, &action] {
     action = [options](const Streams& streams) { return train(*options, streams); };
   });

@@ -54,11 +54,13 @@ std::string listed(const std::vector<std::string>& names) {
 
 }  // namespace
 
-void add_task_argument(CLI::App& command, std::string& task) {
-  std::vector<std::string> names;
-  names.reserve(tasks::all_tasks().size());
+void add_task_argument(CLI::App& command, std::string& task,
+                       const std::vector<std::string>& more) {
+  std::vector<std::string> names = more;
   for (const tasks::Task& known : tasks::all_tasks()) names.push_back(known.name);
-  command.add_option("task", task, "pronounce, translate or summarise")
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+  command.add_option("task", task, "One of " + list)
       ->required()
       ->type_name("TASK")
       ->check(CLI::IsMember(names));

@@ -30,7 +30,9 @@ struct TrainingFlags {
 };
 
 /// The task as the first word behind the command; wrong names are wrong usage.
-void add_task_argument(CLI::App& command, std::string& task);
+/// `more` are tasks that do not learn from pairs.
+void add_task_argument(CLI::App& command, std::string& task,
+                       const std::vector<std::string>& more = {});
 /// --threads.
 void add_threads_flag(CLI::App& command, int& threads);
 

@@ -1,0 +1,28 @@
+/// Large matrices made small enough to see.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstddef>
+
+#include "attn/maps/map.hpp"
+
+namespace attn::maps {
+
+enum class Pooling {
+  largest,  ///< what a picture wants: a single strong weight stays visible
+  mean,
+};
+
+/// At most `rows` by `columns` blocks of (nearly) equal size; as it was where it already fits.
+Matrix pooled(const Matrix& matrix, std::size_t rows, std::size_t columns,
+              Pooling pooling = Pooling::largest);
+
+/// Where block `index` of `blocks` begins in `count` elements; block `blocks` begins at the
+/// end.
+constexpr std::size_t block_begin(std::size_t index, std::size_t blocks, std::size_t count) {
+  return index * count / blocks;
+}
+
+}  // namespace attn::maps

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "attn/core/error.hpp"
+#include "attn/files/printable.hpp"
+#include "attn/maps/map.hpp"
+#include "maps/limits.hpp"
+
+namespace attn::maps {
+namespace {
+
+/// A name with a number behind it, made only when something is wrong.
+struct Place {
+  std::string_view name;
+  std::size_t index;
+
+  std::string text() const { return std::string(name) + '[' + std::to_string(index) + ']'; }
+};
+
+void check_text(const std::string& text, std::string_view where) {
+  if (text.size() > kMostLabelBytes)
+    fail(where, ": a text of ", text.size(), " bytes; at most ", kMostLabelBytes,
+         " are accepted");
+  if (!files::is_utf8(text))
+    fail(where, ": the text ", files::in_quotes(text), " is not UTF-8");
+}
+
+void check_labels(const Labels& labels, std::string_view where) {
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    if (labels[i].size() > kMostLabelBytes || !files::is_utf8(labels[i]))
+      check_text(labels[i], Place{where, i}.text());
+}
+
+void check_weight(float weight, std::string_view where) {
+  if (!(weight >= 0.0f && weight <= kMostWeight))
+    fail(where, ": the weight ", weight, "; accepted: 0 to 1");
+}
+
+void check_matrix(const Matrix& matrix, std::size_t rows, std::size_t columns,
+                  const std::string& where) {
+  if (matrix.rows != rows || matrix.columns != columns)
+    fail(where, ": ", matrix.rows, " rows of ", matrix.columns, "; accepted: ", rows,
+         " rows of ", columns);
+  if (matrix.values.size() != rows * columns)
+    fail(where, ": ", matrix.values.size(), " numbers for ", rows, " rows of ", columns);
+  for (std::size_t i = 0; i < matrix.values.size(); ++i)
+    if (!(matrix.values[i] >= 0.0f && matrix.values[i] <= kMostWeight))
+      check_weight(matrix.values[i],
+                   Place{Place{where, i / columns}.text(), i % columns}.text());
+}
+
+void check_finite(std::span<const double> values, std::string_view where) {
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (!(std::fabs(values[i]) <= kMostNumber))
+      fail(Place{where, i}.text(), ": the number ", values[i], "; accepted: -", kMostNumber,
+           " to ", kMostNumber);
+}
+
+void check_line(const std::string& name, const std::vector<double>& x,
+                const std::vector<double>& y, const std::string& where) {
+  check_text(name, where + ".name");
+  if (x.size() != y.size())
+    fail(where, ": ", x.size(), " numbers x and ", y.size(), " numbers y; accepted: as many");
+  check_finite(x, where + ".x");
+  check_finite(y, where + ".y");
+}
+
+void check(const Alignment& map) {
+  check_labels(map.rows, "rows");
+  check_labels(map.columns, "columns");
+  check_text(map.row_title, "row_title");
+  check_text(map.column_title, "column_title");
+  check_matrix(map.weights, map.rows.size(), map.columns.size(), "weights");
+}
+
+void check(const Heads& map) {
+  check_labels(map.rows, "rows");
+  check_labels(map.columns, "columns");
+  for (std::size_t i = 0; i < map.maps.size(); ++i) {
+    const Head& head = map.maps[i];
+    const std::string where = Place{"maps", i}.text();
+    if (head.part != "encoder" && head.part != "decoder" && head.part != "cross")
+      fail(where, ".part: ", files::in_quotes(head.part),
+           "; accepted: \"encoder\", \"decoder\", \"cross\"");
+    if (head.layer < 1 || head.layer > kMostHeads)
+      fail(where, ".layer: ", head.layer, "; accepted: 1 to ", kMostHeads);
+    if (head.head < 1 || head.head > kMostHeads)
+      fail(where, ".head: ", head.head, "; accepted: 1 to ", kMostHeads);
+    if (head.rows) check_labels(*head.rows, where + ".rows");
+    if (head.columns) check_labels(*head.columns, where + ".columns");
+    check_matrix(head.weights, head.rows.value_or(map.rows).size(),
+                 head.columns.value_or(map.columns).size(), where + ".weights");
+  }
+}
+
+void check(const Curve& map) {
+  check_text(map.x_title, "x_title");
+  check_text(map.y_title, "y_title");
+  for (std::size_t i = 0; i < map.points.size(); ++i)
+    check_finite(std::vector{map.points[i].x, map.points[i].y}, Place{"points", i}.text());
+  for (std::size_t i = 0; i < map.lines.size(); ++i)
+    check_line(map.lines[i].name, map.lines[i].x, map.lines[i].y, Place{"lines", i}.text());
+  check_finite(map.queries, "queries");
+  check_matrix(map.weights, map.queries.size(), map.queries.empty() ? 0 : map.points.size(),
+               "weights");
+}
+
+void check(const Document& map) {
+  for (std::size_t i = 0; i < map.sentences.size(); ++i) {
+    const std::string where = Place{"sentences", i}.text();
+    check_weight(map.sentences[i].weight, where + ".weight");
+    for (std::size_t j = 0; j < map.sentences[i].words.size(); ++j) {
+      const Word& word = map.sentences[i].words[j];
+      const std::string at = Place{where + ".words", j}.text();
+      check_text(word.text, at + ".text");
+      check_weight(word.weight, at + ".weight");
+    }
+  }
+}
+
+void check_box(const Box& box, const std::string& where) {
+  check_finite(std::vector{box.x, box.y, box.width, box.height}, where);
+  if (box.width < 0.0 || box.height < 0.0)
+    fail(where, ": a box of ", box.width, " x ", box.height, "; accepted: 0 or more");
+  if (box.weight) check_weight(*box.weight, where + ".weight");
+  check_text(box.label, where + ".label");
+}
+
+void check(const Image& map) {
+  if (map.channels != 1 && map.channels != 3)
+    fail("channels: ", map.channels, "; accepted: 1 (grey) or 3 (red, green, blue)");
+  if (map.width > kMostSide || map.height > kMostSide)
+    fail("an image of ", map.width, " x ", map.height, "; at most ", kMostSide, " x ",
+         kMostSide, " are accepted");
+  if (map.pixels.size() != map.width * map.height * map.channels)
+    fail("pixels: ", map.pixels.size(), " bytes for an image of ", map.width, " x ", map.height,
+         " with ", map.channels,
+         " channel(s); accepted: ", map.width * map.height * map.channels);
+  for (std::size_t i = 0; i < map.steps.size(); ++i) {
+    const Step& step = map.steps[i];
+    const std::string where = Place{"steps", i}.text();
+    check_text(step.label, where + ".label");
+    if (step.grid) {
+      const Matrix& grid = *step.grid;
+      if (grid.rows > kMostSide || grid.columns > kMostSide)
+        fail(where, ".grid: ", grid.rows, " x ", grid.columns, "; at most ", kMostSide, " x ",
+             kMostSide, " are accepted");
+      check_matrix(grid, grid.rows, grid.columns, where + ".grid.weights");
+    }
+    for (std::size_t j = 0; j < step.boxes.size(); ++j)
+      check_box(step.boxes[j], Place{where + ".boxes", j}.text());
+  }
+}
+
+void check(const Training& map) {
+  check_text(map.x_title, "x_title");
+  for (std::size_t i = 0; i < map.series.size(); ++i)
+    check_line(map.series[i].name, map.series[i].x, map.series[i].y, Place{"series", i}.text());
+}
+
+void check(const Bars& map) {
+  check_text(map.value_title, "value_title");
+  check_labels(map.groups, "groups");
+  for (std::size_t i = 0; i < map.series.size(); ++i) {
+    const BarSeries& series = map.series[i];
+    const std::string where = Place{"series", i}.text();
+    check_text(series.name, where + ".name");
+    if (series.values.size() != map.groups.size())
+      fail(where, ".values: ", series.values.size(), " numbers for ", map.groups.size(),
+           " groups; accepted: one a group");
+    check_finite(series.values, where + ".values");
+  }
+}
+
+}  // namespace
+
+void validate(const Map& map) {
+  check_text(title_of(map), "title");
+  check_text(caption_of(map), "caption");
+  std::visit([](const auto& kind) { check(kind); }, map);
+}
+
+const std::string& title_of(const Map& map) {
+  return std::visit([](const auto& kind) -> const std::string& { return kind.title; }, map);
+}
+
+const std::string& caption_of(const Map& map) {
+  return std::visit([](const auto& kind) -> const std::string& { return kind.caption; }, map);
+}
+
+}  // namespace attn::maps

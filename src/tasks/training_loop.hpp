@@ -1,0 +1,55 @@
+/// The loop that every training runs: steps, evaluations, checkpoints, a log. What is learnt,
+/// and from what, is a Learner's.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "attn/nn/module.hpp"
+#include "attn/tasks/scores.hpp"
+#include "attn/tasks/task.hpp"
+#include "attn/tasks/trainer.hpp"
+#include "attn/tensor/tensor.hpp"
+
+namespace attn::tasks {
+
+class Learner {
+ public:
+  virtual ~Learner() = default;
+
+  virtual nn::Module& module() = 0;
+  /// Makes the steps of an epoch, a function of the epoch alone, and tells how many there are.
+  virtual std::int64_t begin_epoch(std::int64_t epoch) = 0;
+
+  struct Lesson {
+    Tensor loss;
+    std::int64_t tokens = 0;  ///< of the targets
+  };
+  /// The loss of a step of the epoch. Draws come from nn::random() alone.
+  virtual Lesson learn(std::int64_t step) = 0;
+
+  /// On the development part; the module is in eval().
+  virtual Scores evaluate() = 0;
+  virtual bool better(const Scores& a, const Scores& b) const = 0;
+  /// Writes the model as it is into the plan's folder, with how it was trained, a JSON object.
+  virtual void keep(const std::string& history) = 0;
+};
+
+struct LoopPlan {
+  TrainingOptions options;
+  Budget budget;
+  std::filesystem::path folder;  ///< of checkpoint.safetensors and log.jsonl
+  std::string what;              ///< a checkpoint of something else is refused
+  std::string command;
+  Resume resume = Resume::no;
+  std::int64_t save_every = 0;  ///< steps; 0: a minute
+};
+
+/// What it does depends on plan and learner alone; a killed run goes on bit for bit.
+Trained run_training(Learner& learner, const LoopPlan& plan, const Watch& watch);
+
+}  // namespace attn::tasks

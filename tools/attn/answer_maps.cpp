@@ -1,0 +1,104 @@
+#include "tools/attn/answer_maps.hpp"
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attn/maps/map.hpp"
+#include "attn/models/look.hpp"
+#include "attn/tasks/answer.hpp"
+#include "attn/tasks/answer_map.hpp"
+#include "attn/tasks/pair_model.hpp"
+#include "tools/attn/command.hpp"
+#include "tools/attn/draw_map.hpp"
+
+namespace attn::tools {
+namespace {
+
+std::optional<std::int64_t> whole_number(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0)
+    return std::nullopt;
+  return value;
+}
+
+std::optional<models::Look::Force> forced(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  const auto step = whole_number(text.substr(0, colon));
+  const auto position = whole_number(text.substr(colon + 1));
+  if (!step || !position) return std::nullopt;
+  return models::Look::Force{*step, *position};
+}
+
+}  // namespace
+
+void add_map_options(CLI::App& command, MapOptions& options) {
+  command
+      .add_option("--map", options.file,
+                  "Draw where each word looked: .svg, .pdf, .png, or .json for attn map")
+      ->type_name("FILE")
+      ->check(map_file_problem);
+  command.add_flag("--show", options.show, "Print where each word looked, as a heat map");
+  command
+      .add_option(
+          "--heads", options.heads,
+          "With --map or --show: every head, of all parts, or of the encoder or decoder "
+          "(which look at themselves), or across")
+      ->type_name("all|encoder|decoder|cross")
+      ->check(CLI::IsMember({"all", "encoder", "decoder", "cross"}));
+}
+
+void add_look_options(CLI::App& command, models::Look& look) {
+  command
+      .add_option("--attention-temperature", look.temperature,
+                  "Above 1 it looks around more evenly, below 1 more sharply")
+      ->check(CLI::Range(1e-3, 1e6));
+  command
+      .add_option("--forbid", look.forbid, "Tokens of the text nobody looks at, from 0: 0,3")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("PLACES")
+      ->check(CLI::NonNegativeNumber);
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--force",
+          [&look](const std::vector<std::string>& texts) {
+            for (const std::string& text : texts) look.force.push_back(*forced(text));
+          },
+          "Where steps of the answer must look, both from 0: 1:4,2:4")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("STEP:PLACE")
+      ->check([](const std::string& text) {
+        return forced(text) ? std::string()
+                            : "'" + text + "' is no step and place, such as 1:4";
+      });
+}
+
+void AnswerMaps::draw(const tasks::PairModel& model, const tasks::Answer& answer) {
+  if (!options_.wanted()) return;
+  const std::string part = options_.heads == "all" ? "" : options_.heads;
+  const maps::Map map = options_.heads.empty()
+                            ? maps::Map(tasks::answer_map(model, answer))
+                            : maps::Map(tasks::heads_map(model, answer, look_, part));
+  ++drawn_;
+  if (options_.show) show_map(map, streams_.out);
+  if (options_.file.empty()) return;
+  std::filesystem::path path = options_.file;
+  if (drawn_ > 1) {
+    std::string name = path.stem().string();
+    name += "-" + std::to_string(drawn_);
+    path.replace_filename(name + path.extension().string());
+  }
+  write_map(map, path);
+}
+
+}  // namespace attn::tools

@@ -1,0 +1,48 @@
+/// The flags of a command that attends: its maps, and steering.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "attn/models/look.hpp"
+#include "attn/tasks/answer.hpp"
+#include "attn/tasks/pair_model.hpp"
+#include "tools/attn/command.hpp"
+
+namespace attn::tools {
+
+struct MapOptions {
+  std::string file;
+  bool show = false;
+  std::string heads;  ///< "all", or a part; empty: none
+
+  bool wanted() const { return show || !file.empty(); }
+};
+
+/// --map, --show, --heads.
+void add_map_options(CLI::App& command, MapOptions& options);
+
+/// --attention-temperature, --forbid, --force. They are in `look` once the line is parsed.
+void add_look_options(CLI::App& command, models::Look& look);
+
+/// Draws the answers of a run: the first into the file itself, the others into FILE-2, FILE-3,
+/// ... beside it.
+class AnswerMaps {
+ public:
+  AnswerMaps(const MapOptions& options, const models::Look& look, const Streams& streams)
+      : options_(options), look_(look), streams_(streams) {}
+
+  void draw(const tasks::PairModel& model, const tasks::Answer& answer);
+
+ private:
+  const MapOptions& options_;
+  const models::Look& look_;
+  const Streams& streams_;
+  std::int64_t drawn_ = 0;
+};
+
+}  // namespace attn::tools

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "attn/files/atomic_write.hpp"
+#include "tools/attn/command.hpp"
+
+namespace attn::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A figure is a command that anyone can type; --map is added to it.
+struct Figure {
+  std::string name;
+  std::string title;
+  std::string paragraph;
+  std::vector<std::string> command;
+};
+
+const std::vector<Figure>& figures() {
+  static const std::vector<Figure> kAll{
+      {"kernel-regression",
+       "Attention before neural networks: kernel regression",
+       "Nadaraya and Watson, in 1964, predicted a value as an average of the known ones, "
+       "weighted "
+       "by how near they are: queries are the places asked for, keys the known places, values "
+       "what was measured there. Below the curve are the weights of a few queries. Here the "
+       "width "
+       "of the kernel was learnt from the carbon dioxide measured on Mauna Loa.",
+       {"regress", "co2"}},
+      {"translation",
+       "Which words a translation looked at",
+       "The figure that made attention known (Bahdanau, Cho and Bengio, 2014): the English "
+       "text "
+       "across, the Italian answer down, and in each row where the model looked while it wrote "
+       "that piece. Where the two languages order words alike there is a diagonal; adjectives "
+       "that change places with their nouns leave it.",
+       {"translate", "This package provides a simple graphical tool to edit images."}},
+      {"self-attention",
+       "A sentence looks at itself, head by head",
+       "In a Transformer every word looks at every word of its own sentence, in several heads "
+       "at "
+       "once (Vaswani et al., 2017). Each small square is a head of the translation model's "
+       "encoder: rows look at columns. Some look at a neighbour, some at the end of the "
+       "sentence, "
+       "some spread over what belongs together.",
+       {"translate", "I love playing football.", "--heads", "encoder"}},
+      {"copying",
+       "Words that are copied into a summary",
+       "A pointer-generator (See, Liu and Manning, 2017) may write a word of its own or copy "
+       "one "
+       "from the text. The rows are the pieces of the synopsis it wrote; a bright cell is "
+       "where it "
+       "pointed. A name that no training text had can be written only in this way.",
+       {"summarise", "--text",
+        "This package contains Python 3 bindings for Zorblex, a library that reads and writes "
+        "spreadsheets. It is used by many programs."}},
+      {"letters-to-phones",
+       "From letters to sounds",
+       "Which letters each sound came from. Letters are read as a group where they sound as "
+       "one: "
+       "the same two may be looked at for a single phone, and a silent one by nobody.",
+       {"pronounce", "thoughtfully"}},
+      {"where-a-caption-looked",
+       "Where a caption looked",
+       "Show, Attend and Tell (Xu et al., 2015) on canvases of handwritten digits: a panel for "
+       "each word of the caption, bright where the model looked while it said it. A digit's "
+       "name "
+       "looks at the digit.",
+       {"caption", "--sample", "1"}},
+  };
+  return kAll;
+}
+
+std::string quoted(const std::string& argument) {
+  return argument.find_first_of(" .") == std::string::npos ? argument : "\"" + argument + "\"";
+}
+
+std::string typed(const Figure& figure, const std::string& map) {
+  std::string line = "attn";
+  for (const std::string& argument : figure.command) line += " " + quoted(argument);
+  return line + " --map " + map;
+}
+
+struct GalleryOptions {
+  std::string out;
+  std::string format = "svg";
+  std::vector<std::string> only;
+};
+
+int gallery(const GalleryOptions& options, const Streams& streams) {
+  const fs::path folder = fs::path(options.out) / "gallery";
+  fs::create_directories(folder);
+  std::string page =
+      "# Gallery\n\nThe figures attention is taught with, redrawn from trained models and real "
+      "data by `attn gallery`. The line\nunder each is the command that draws it.\n";
+  int status = success;
+  for (const Figure& figure : figures()) {
+    const bool asked =
+        options.only.empty() ||
+        std::find(options.only.begin(), options.only.end(), figure.name) != options.only.end();
+    if (!asked) continue;
+    fmt::print(streams.err, "attn: drawing {}\n", figure.name);
+    const std::string file = figure.name + "." + options.format;
+    std::vector<std::string> arguments = figure.command;
+    arguments.insert(arguments.end(), {"--map", (folder / file).string()});
+    if (run(arguments, streams) != success) {
+      fmt::print(streams.err, "attn: {} could not be drawn\n", figure.name);
+      status = failure;
+      continue;
+    }
+    page += fmt::format("\n## {}\n\n{}\n\n![{}](gallery/{})\n\n```sh\n{}\n```\n", figure.title,
+                        figure.paragraph, figure.title, file, typed(figure, file));
+  }
+  files::atomic_write(fs::path(options.out) / "gallery.md", page);
+  fmt::print(streams.out, "{}\n", (fs::path(options.out) / "gallery.md").string());
+  return status;
+}
+
+}  // namespace
+
+void add_gallery(CLI::App& app, Action& action) {
+  auto options = std::make_shared<GalleryOptions>();
+  CLI::App* command = app.add_subcommand(
+      "gallery", "Redraw the figures attention is taught with, from trained models");
+  command->footer(
+      "\nWrites gallery.md and a picture for each figure beside it. Each is one command with "
+      "--map,\nwhich the page shows: change the text and draw your own.\n"
+      "\nExamples:\n"
+      "    attn gallery --out pictures\n"
+      "    attn gallery --out pictures --only translation --format png");
+  command->add_option("--out", options->out, "Folder")->required()->type_name("DIR");
+  std::vector<std::string> names;
+  for (const Figure& figure : figures()) names.push_back(figure.name);
+  command->add_option("--only", options->only, "Only this figure; may be given again")
+      ->type_name("FIGURE")
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember(names));
+  command->add_option("--format", options->format, "svg, pdf or png")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"svg", "pdf", "png"}));
+  command->callback([options, &action] {
+    action = [options](const Streams& streams) { return gallery(*options, streams); };
+  });
+}
+
+}  // namespace attn::tools

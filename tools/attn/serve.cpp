@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attn/core/error.hpp"
+#include "attn/core/thread_pool.hpp"
+#include "attn/files/printable.hpp"
+#include "attn/tasks/task.hpp"
+#include "tools/attn/command.hpp"
+#include "tools/attn/model_folder.hpp"
+#include "tools/serve/assets.hpp"
+#include "tools/serve/models.hpp"
+#include "tools/serve/options.hpp"
+#include "tools/serve/server.hpp"
+#include "tools/serve/service.hpp"
+
+namespace attn::tools {
+namespace {
+
+constexpr const char* kFooter = R"(
+The page lets you try the models and look inside; the same answers are there as JSON for
+programs (/openapi.json describes it, docs/serve.md shows it with curl). Nobody but this machine
+can reach it unless --host says otherwise, and no page but its own may ask it unless
+--allow-origin does. Ctrl-C ends it once the answers that are being made have been given.
+
+Examples:
+    attn serve                                     then open http://127.0.0.1:8080/
+    attn serve --port 0                            any free port; the address is printed
+    attn serve --model translate=my-model          a model of your own beside the one that ships
+    attn serve --host 0.0.0.0 --allow-host box.lan on every address, as http://box.lan:8080/
+    curl -s localhost:8080/api/answer -H 'content-type: application/json' \
+         -d '{"task": "pronounce", "text": "attention"}')";
+
+struct ServeFlags {
+  serve::Options options;
+  std::vector<std::string> models;
+  double seconds = 10.0;
+  bool verbose = false;
+};
+
+std::optional<std::filesystem::path> shipped(const std::string& model) {
+  try {
+    return model_folder("", model);
+  } catch (const FileError&) {
+    return std::nullopt;
+  }
+}
+
+/// The models that ship, and those that --model names.
+serve::Models load_models(const std::vector<std::string>& named, const Streams& streams) {
+  serve::Models models;
+  for (const std::string& text : named) {
+    const auto equals = text.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+      fail("--model takes TASK=DIR, not ", files::in_quotes(text));
+    const std::string task = text.substr(0, equals);
+    std::filesystem::path folder = text.substr(equals + 1);
+    if (task == "caption") {
+      models.add_captioner(folder);
+      continue;
+    }
+    tasks::task_named(task);
+    if (!folder.has_filename()) folder = folder.parent_path();  // "model/"
+    const std::string name =
+        files::printable(std::filesystem::absolute(folder).filename().string(), 60);
+    models.add(task, models.free_name(task, name), folder);
+  }
+  for (const tasks::Task& task : tasks::all_tasks()) {
+    if (const auto folder = shipped(task.name)) {
+      models.add(task.name, models.free_name(task.name, "shipped"), *folder);
+    } else if (!models.has(task.name)) {
+      fmt::print(streams.err, "attn: there is no model for {}; it is left out\n", task.name);
+    }
+  }
+  for (const std::string looking : {"soft", "hard"})
+    if (const auto folder = shipped("caption-" + looking);
+        folder && models.captioner(looking) == nullptr)
+      models.add_captioner(*folder);
+  return models;
+}
+
+int serve_until_asked(const ServeFlags& flags, const Streams& streams) {
+  serve::Options options = flags.options;
+  options.limits.request = std::chrono::milliseconds(static_cast<int>(flags.seconds * 1000));
+  options.limits.pause = std::min(options.limits.pause, options.limits.request);
+  if (flags.verbose) options.log = streams.err;
+  const serve::Service service(std::move(options), load_models(flags.models, streams));
+  serve::Server server(service);
+  server.stop_on_signals();
+  if (!serve::has_page())
+    fmt::print(streams.err,
+               "attn: the page was not built (npm was missing); there is only JSON\n");
+  fmt::print(streams.out, "{}\n", server.address());
+  std::fflush(streams.out);
+  server.run();
+  return success;
+}
+
+}  // namespace
+
+void add_serve(CLI::App& app, Action& action) {
+  auto flags = std::make_shared<ServeFlags>();
+  serve::Options& options = flags->options;
+  options.threads = std::min(ThreadPool::default_threads(), 4);
+  CLI::App* command = app.add_subcommand(
+      "serve", "A page to try the models and look inside, and JSON for programs");
+  command->footer(kFooter);
+  command->add_option("--host", options.host, "Name or address to listen at")
+      ->capture_default_str()
+      ->type_name("HOST");
+  command->add_option("--port", options.port, "0: any that is free")->capture_default_str();
+  command->add_option("--threads", options.threads, "Questions that are answered at once")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 256));
+  command
+      ->add_option("--model", flags->models, "A model beside those that ship; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("TASK=DIR");
+  command
+      ->add_option("--allow-origin", options.origins,
+                   "Pages of this origin may ask as well; *: all; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("ORIGIN");
+  command
+      ->add_option("--allow-host", options.names,
+                   "Another name that it goes by; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("NAME");
+  command->add_option("--max-connections", options.limits.connections, "Open at once")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 100000));
+  command->add_option("--max-body", options.limits.body, "Bytes of a request")
+      ->capture_default_str()
+      ->check(CLI::Range(1024, 64 << 20));
+  command
+      ->add_option("--timeout", flags->seconds,
+                   "Seconds in which a request must arrive, its turn come, its answer be taken")
+      ->capture_default_str()
+      ->check(CLI::Range(0.1, 3600.0));
+  command->add_flag("--verbose", flags->verbose, "A line for each request on standard error");
+  command->callback([flags, &action] {
+    action = [flags](const Streams& streams) { return serve_until_asked(*flags, streams); };
+  });
+}
+
+}  // namespace attn::tools

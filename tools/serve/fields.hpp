@@ -1,0 +1,46 @@
+/// Fields: the JSON object of a request, asked member by member. What is wrong is a Refusal
+/// with status 400 that names the field.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace attn::serve {
+
+class Fields {
+ public:
+  /// Not JSON, not UTF-8, too deep, not an object, or with members that nobody knows: refused.
+  Fields(std::string_view body, std::initializer_list<std::string_view> known);
+
+  bool has(const char* name) const { return object_.contains(name); }
+  std::string text(const char* name, std::size_t max_bytes) const;
+  std::optional<std::string> optional_text(const char* name, std::size_t max_bytes) const;
+  std::int64_t whole(const char* name, std::int64_t otherwise, std::int64_t least,
+                     std::int64_t most) const;
+  double number(const char* name, double otherwise, double least, double most) const;
+  bool flag(const char* name, bool otherwise) const;
+  /// Whole numbers from 0 to 2^31, at most `most` of them.
+  std::vector<std::int64_t> positions(const char* name, std::size_t most) const;
+  /// The same of objects with two members each: [{"step": 0, "position": 3}].
+  std::vector<std::pair<std::int64_t, std::int64_t>> pairs(const char* name, const char* first,
+                                                           const char* second,
+                                                           std::size_t most) const;
+  /// An object of finite numbers.
+  std::map<std::string, double> numbers(const char* name) const;
+
+ private:
+  nlohmann::json object_;
+};
+
+}  // namespace attn::serve

@@ -1,0 +1,24 @@
+#include "tools/serve/mechanism_json.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "attn/nn/registry.hpp"
+
+namespace attn::serve {
+
+nlohmann::json mechanism_json(const nn::Mechanism& mechanism) {
+  return {{"name", mechanism.name},       {"family", mechanism.family},
+          {"title", mechanism.title},     {"formula", mechanism.formula},
+          {"paper", mechanism.paper},     {"made_of", mechanism.made_of},
+          {"options", mechanism.options}, {"snippet", mechanism.snippet},
+          {"header", mechanism.header},   {"gradient_check", bool(mechanism.example)}};
+}
+
+nlohmann::json mechanisms_json() {
+  auto all = nlohmann::json::array();
+  for (const nn::Mechanism* mechanism : nn::mechanisms())
+    all.push_back(mechanism_json(*mechanism));
+  return all;
+}
+
+}  // namespace attn::serve

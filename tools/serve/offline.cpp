@@ -1,0 +1,60 @@
+#include "tools/serve/offline.hpp"
+
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "attn/core/error.hpp"
+#include "tools/page/assets.hpp"
+
+namespace attn::serve {
+namespace {
+
+constexpr std::string_view kMark = "<!--attn-data-->";
+
+}  // namespace
+
+std::string script_safe(const nlohmann::json& data) {
+  const std::string text = data.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  std::string safe;
+  safe.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::string_view rest = std::string_view(text).substr(i);
+    if (rest[0] == '<') {
+      safe += "\\u003c";
+    } else if (rest[0] == '>') {
+      safe += "\\u003e";
+    } else if (rest[0] == '&') {
+      safe += "\\u0026";
+    } else if (rest.substr(0, 3) == "\xe2\x80\xa8" || rest.substr(0, 3) == "\xe2\x80\xa9") {
+      safe += rest[2] == '\xa8' ? "\\u2028" : "\\u2029";
+      i += 2;
+    } else {
+      safe += rest[0];
+    }
+  }
+  return safe;
+}
+
+std::string with_data(std::string_view page, const nlohmann::json& data) {
+  const auto at = page.find(kMark);
+  if (at == std::string_view::npos)
+    fail<FileError>("the page has no place for data: a line ", kMark, " is missing in it");
+  std::string text(page.substr(0, at));
+  text += R"(<script id="attn-data" type="application/json">)";
+  text += script_safe(data);
+  text += "</script>";
+  text += page.substr(at + kMark.size());
+  return text;
+}
+
+std::string offline_page(const nlohmann::json& data) {
+  for (const tools::Asset& asset : tools::page_assets())
+    if (asset.name == "offline.html") return with_data(asset.bytes, data);
+  fail<FileError>(
+      "the page is not in this program: it is built where npm and node are found; install "
+      "them (Debian: apt-get install npm) and build again");
+}
+
+}  // namespace attn::serve

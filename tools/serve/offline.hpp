@@ -1,0 +1,23 @@
+/// The page as one file that asks no server: its data stand inside it.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
+namespace attn::serve {
+
+/// The page with `data` in the block that it reads. A FileError where the page was not built.
+std::string offline_page(const nlohmann::json& data);
+
+/// The same with a page of one's own, in which a line <!--attn-data--> marks the place.
+std::string with_data(std::string_view page, const nlohmann::json& data);
+
+/// JSON in which no text can end a script element or begin a comment: < > & and the two line
+/// separators of Unicode are written as \uXXXX.
+std::string script_safe(const nlohmann::json& data);
+
+}  // namespace attn::serve

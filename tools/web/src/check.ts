@@ -1,0 +1,145 @@
+// Answers from outside are checked before they are drawn: a wrong shape is an error that says
+// where, never a broken picture.
+
+import type { AlignmentMap, Answer, AnyMap, CurveMap, Head, ImageMap, Matrix } from './contract';
+
+export class WrongData extends Error {}
+
+function fail(where: string, expected: string): never {
+  throw new WrongData(`${where}: expected ${expected}`);
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function strings(value: unknown, where: string): string[] {
+  if (!Array.isArray(value) || !value.every((item) => typeof item === 'string')) {
+    fail(where, 'a list of texts');
+  }
+  return value;
+}
+
+function numbers(value: unknown, where: string): number[] {
+  if (!Array.isArray(value) || !value.every((item) => Number.isFinite(item))) {
+    fail(where, 'a list of numbers');
+  }
+  return value;
+}
+
+function matrix(value: unknown, rows: number, columns: number, where: string): Matrix {
+  if (!Array.isArray(value) || value.length !== rows) fail(where, `${rows} rows`);
+  for (const [index, row] of value.entries()) {
+    if (numbers(row, `${where}, row ${index}`).length !== columns) {
+      fail(`${where}, row ${index}`, `${columns} numbers`);
+    }
+  }
+  return value;
+}
+
+function head(value: unknown, rows: string[], columns: string[], where: string): Head {
+  if (!isRecord(value)) fail(where, 'an object');
+  const own = (name: string, other: string[]) =>
+    value[name] === undefined ? other : strings(value[name], `${where}.${name}`);
+  if (!['encoder', 'decoder', 'cross'].includes(value.part as string)) {
+    fail(`${where}.part`, 'encoder, decoder or cross');
+  }
+  if (!Number.isInteger(value.layer) || !Number.isInteger(value.head)) {
+    fail(where, 'a layer and a head');
+  }
+  matrix(value.weights, own('rows', rows).length, own('columns', columns).length, `${where}.weights`);
+  return value as unknown as Head;
+}
+
+export function checkedAnswer(value: unknown, where: string): Answer {
+  if (!isRecord(value) || typeof value.text !== 'string') fail(where, 'an answer with its text');
+  const source = strings(value.source_tokens, `${where}.source_tokens`);
+  const target = strings(value.target_tokens, `${where}.target_tokens`);
+  matrix(value.weights, target.length, source.length, `${where}.weights`);
+  if (value.heads !== undefined) {
+    if (!Array.isArray(value.heads)) fail(`${where}.heads`, 'a list');
+    value.heads.forEach((one, index) => head(one, target, source, `${where}.heads[${index}]`));
+  }
+  return value as unknown as Answer;
+}
+
+export function checkedAnswers(value: unknown): Answer[] {
+  if (!Array.isArray(value)) fail('answers', 'a list');
+  return value.map((one, index) => checkedAnswer(one, `answers[${index}]`));
+}
+
+function checkedCurve(value: Record<string, unknown>): CurveMap {
+  const pairs = value.points;
+  if (!Array.isArray(pairs) || !Array.isArray(value.lines)) fail('map', 'points and lines');
+  pairs.forEach((pair, index) => {
+    if (numbers(pair, `points[${index}]`).length !== 2) fail(`points[${index}]`, 'two numbers');
+  });
+  value.lines.forEach((line: unknown, index) => {
+    if (!isRecord(line)) fail(`lines[${index}]`, 'an object');
+    const x = numbers(line.x, `lines[${index}].x`);
+    if (numbers(line.y, `lines[${index}].y`).length !== x.length) {
+      fail(`lines[${index}]`, 'as many y as x');
+    }
+  });
+  if (value.queries !== undefined) {
+    const queries = numbers(value.queries, 'queries');
+    matrix(value.weights, queries.length, pairs.length, 'weights');
+  }
+  return value as unknown as CurveMap;
+}
+
+function checkedImage(value: Record<string, unknown>): ImageMap {
+  const { width, height, channels, pixels, steps } = value;
+  const size = (n: unknown): n is number => Number.isInteger(n) && Number(n) > 0 && Number(n) <= 8192;
+  if (!size(width) || !size(height)) fail('map', 'a width and a height up to 8192');
+  if (channels !== 1 && channels !== 3) fail('channels', '1 or 3');
+  if (typeof pixels !== 'string' || decodedBytes(pixels).length !== width * height * channels) {
+    fail('pixels', 'base64 of width × height × channels bytes');
+  }
+  if (!Array.isArray(steps)) fail('steps', 'a list');
+  steps.forEach((step: unknown, index) => {
+    if (!isRecord(step)) fail(`steps[${index}]`, 'an object');
+    if (step.grid === undefined) return;
+    const grid = step.grid;
+    if (!isRecord(grid)) fail(`steps[${index}].grid`, 'an object');
+    const weights = numbers(grid.weights, `steps[${index}].grid.weights`);
+    if (weights.length === 0 || weights.length !== Number(grid.rows) * Number(grid.columns)) {
+      fail(`steps[${index}].grid`, 'rows × columns weights');
+    }
+  });
+  return value as unknown as ImageMap;
+}
+
+/** A map of a kind that the page draws. */
+export function checkedMap(value: unknown): AnyMap {
+  if (!isRecord(value) || value.attn_map !== 1) fail('map', '"attn_map": 1');
+  switch (value.kind) {
+    case 'alignment': {
+      const rows = strings(value.rows, 'rows');
+      const columns = strings(value.columns, 'columns');
+      matrix(value.weights, rows.length, columns.length, 'weights');
+      return value as unknown as AlignmentMap;
+    }
+    case 'heads': {
+      const rows = strings(value.rows, 'rows');
+      const columns = strings(value.columns, 'columns');
+      if (!Array.isArray(value.maps)) fail('maps', 'a list');
+      value.maps.forEach((one, index) => head(one, rows, columns, `maps[${index}]`));
+      return value as unknown as AnyMap;
+    }
+    case 'curve':
+      return checkedCurve(value);
+    case 'image':
+      return checkedImage(value);
+    default:
+      return fail('kind', 'alignment, heads, curve or image; `attn map` draws the others');
+  }
+}
+
+export function decodedBytes(base64: string): Uint8Array {
+  try {
+    return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+  } catch {
+    return new Uint8Array();
+  }
+}
