@@ -26,8 +26,6 @@
 namespace attn::test {
 namespace {
 
-using Tensors = std::vector<Tensor>;
-
 const Small kSize;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();

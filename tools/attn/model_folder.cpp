@@ -44,7 +44,8 @@ fs::path model_folder(const std::string& named, const std::string& task) {
     looked += "\n  " + files::path_text(place);
   }
   fail<FileError>("there is no trained model for ", task, "; looked in", looked,
-                  "\nName one with --model DIR, or train one: attn train ", task, " --out DIR");
+                  "\nName one with --model DIR, or train one: attn train ",
+                  task.substr(0, task.find('-')), " --out DIR");
 }
 
 fs::path program_beside(const std::string& name) {

@@ -19,7 +19,7 @@ using test::expect_close;
 using test::expect_gradients;
 using test::expect_same_in_float;
 using test::random_tensor;
-using Tensors = std::vector<Tensor>;
+using test::Tensors;
 
 RunningStatistics fresh(std::int64_t channels, DType dtype) {
   return {Tensor::zeros({channels}, dtype), Tensor::full({channels}, 1.0, dtype)};

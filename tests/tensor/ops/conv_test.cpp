@@ -20,7 +20,7 @@ using test::expect_close;
 using test::expect_gradients;
 using test::expect_same_in_float;
 using test::random_tensor;
-using Tensors = std::vector<Tensor>;
+using test::Tensors;
 
 TEST(Conv1d, SlidesTheKernelWithoutFlippingIt) {
   const Tensor x = Tensor::from(std::vector<float>{1, 2, 3, 4}, {1, 1, 4});

@@ -16,7 +16,7 @@ namespace {
 using test::expect_gradients;
 using test::expect_same_in_float;
 using test::random_tensor;
-using Tensors = std::vector<Tensor>;
+using test::Tensors;
 
 TEST(Concat, PutsOneBehindTheOther) {
   const Tensor a = Tensor::from(std::vector<float>{0, 1, 2, 3}, {2, 2});

@@ -19,7 +19,7 @@ using test::expect_close;
 using test::expect_gradients;
 using test::expect_same_in_float;
 using test::random_tensor;
-using Tensors = std::vector<Tensor>;
+using test::Tensors;
 
 Tensors normalised(const Tensors& in) {
   return {layer_norm(in[0], in[1], in[2])};

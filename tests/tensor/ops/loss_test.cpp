@@ -24,7 +24,7 @@ using test::expect_gradients;
 using test::expect_same_in_float;
 using test::random_ids;
 using test::random_tensor;
-using Tensors = std::vector<Tensor>;
+using test::Tensors;
 
 Tensor ids(const std::vector<std::int64_t>& values) {
   return Tensor::from(values, {static_cast<std::int64_t>(values.size())});

@@ -18,8 +18,6 @@
 namespace attn::test {
 namespace {
 
-using Tensors = std::vector<Tensor>;
-
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 

@@ -17,8 +17,6 @@
 namespace attn::test {
 namespace {
 
-using Tensors = std::vector<Tensor>;
-
 /// The formula, row by row: x [batch, heads, positions, channels].
 Tensor turned(const Tensor& x, const std::vector<std::int64_t>& positions, std::int64_t dim,
               RotaryPairs pairs, double base = 10000.0) {

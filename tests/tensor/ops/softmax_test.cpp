@@ -21,7 +21,7 @@ using test::expect_gradients;
 using test::expect_same_in_float;
 using test::random_mask;
 using test::random_tensor;
-using Tensors = std::vector<Tensor>;
+using test::Tensors;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();

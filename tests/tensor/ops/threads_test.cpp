@@ -19,7 +19,7 @@ namespace {
 
 using test::random_ids;
 using test::random_tensor;
-using Tensors = std::vector<Tensor>;
+using test::Tensors;
 
 /// All numbers of the results and gradients in float, one behind the other.
 std::vector<float> numbers_of(const test::TensorFunction& f, const Tensors& inputs) {

@@ -19,8 +19,6 @@
 namespace attn::test {
 namespace {
 
-using Tensors = std::vector<Tensor>;
-
 const Small kSize;
 
 TEST(SpecFunctor, AUsersScoreLearnsItsTables) {

@@ -20,7 +20,6 @@
 namespace attn::test {
 namespace {
 
-using Tensors = std::vector<Tensor>;
 using Flag = std::function<bool(std::int64_t, std::int64_t, std::int64_t, std::int64_t)>;
 
 const Small kSize;

@@ -21,8 +21,6 @@
 namespace attn::test {
 namespace {
 
-using Tensors = std::vector<Tensor>;
-
 const Small kSize;
 
 /// Under a causal mask whose first query sees nothing.

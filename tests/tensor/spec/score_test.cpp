@@ -22,8 +22,6 @@
 namespace attn::test {
 namespace {
 
-using Tensors = std::vector<Tensor>;
-
 const Small kSize;
 
 /// Softmax of scores made from q and k by a formula.

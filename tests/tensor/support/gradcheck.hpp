@@ -21,9 +21,11 @@
 
 namespace attn::test {
 
+using Tensors = std::vector<Tensor>;
+
 /// Some results of some inputs. Inputs that are not real numbers (ids, masks) are passed on and
 /// not differentiated, nor are such results, nor results that are not defined.
-using TensorFunction = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
+using TensorFunction = std::function<Tensors(const Tensors&)>;
 
 inline bool is_real(const Tensor& x) {
   return x.defined() && (x.dtype() == DType::f32 || x.dtype() == DType::f64 ||
