@@ -14,6 +14,7 @@
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "models/steering.hpp"
 #include "models/token_loss.hpp"
 
 namespace attn::models {

@@ -10,6 +10,7 @@
 #include "attn/tensor/ops/matmul.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "models/steering.hpp"
 
 namespace attn::models {
 namespace {

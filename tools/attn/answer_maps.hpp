@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "attn/models/look.hpp"
 #include "attn/tasks/answer.hpp"

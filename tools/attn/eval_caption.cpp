@@ -46,6 +46,7 @@ std::vector<tasks::CaptionAnswer> answers_to(const tasks::CaptionModel& model,
                                              const std::vector<tasks::Canvas>& canvases,
                                              const Streams& streams) {
   std::vector<std::vector<std::uint8_t>> pixels;
+  pixels.reserve(canvases.size());
   for (const tasks::Canvas& canvas : canvases) pixels.push_back(canvas.pixels);
   std::vector<tasks::CaptionAnswer> answers;
   auto told = std::chrono::steady_clock::now();

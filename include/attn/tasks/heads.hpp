@@ -11,6 +11,7 @@
 #include "attn/models/look.hpp"
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/pair_model.hpp"
+#include "attn/text/tokeniser.hpp"
 
 namespace attn::tasks {
 
