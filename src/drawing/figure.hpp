@@ -7,7 +7,6 @@
 #include <memory>
 #include <string>
 
-#include "attn/drawing/draw.hpp"
 #include "attn/maps/map.hpp"
 #include "drawing/canvas.hpp"
 
