@@ -20,7 +20,7 @@ namespace {
 /// Seconds from the start of a program to its end; its output goes nowhere.
 double run_once(const std::string& program, const char* argument) {
   const auto begin = std::chrono::steady_clock::now();
-  const pid_t child = fork();
+  const auto child = fork();
   if (child == 0) {
     const int nowhere = ::open("/dev/null", O_WRONLY);
     dup2(nowhere, STDOUT_FILENO);
