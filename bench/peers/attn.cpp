@@ -52,10 +52,13 @@ class Dot {
     dq_ = Buffer(data.q.size());
     dk_ = Buffer(data.k.size());
     dv_ = Buffer(data.v.size());
-    if (p_.pass == Pass::backward) forward();
+    if (p_.pass != Pass::backward) return;
+    reserve();
+    forward();
   }
 
-  void call() const {
+  void call() {
+    reserve();
     if (p_.pass != Pass::backward) forward();
     if (p_.pass != Pass::forward) backward();
   }
@@ -73,6 +76,19 @@ class Dot {
   }
 
  private:
+  /// Memory that is neither input nor output, taken inside the first call so that it is
+  /// counted.
+  void reserve() {
+    if (p_.pass == Pass::forward || similarities_.size() > 0) return;
+    if (worth_keeping(recipe_.similarity, p_.queries, p_.keys, p_.dim))
+      similarities_ = Buffer(p_.batch * p_.heads * p_.queries * p_.keys);
+  }
+
+  template <class T>
+  View<T, 4> similarities() const {
+    if (similarities_.size() == 0) return {};
+    return packed<T>(similarities_.data(), p_.batch, p_.heads, p_.queries, p_.keys);
+  }
   template <class T>
   View<T, 4> queries(const Buffer& buffer) const {
     return packed<T>(buffer.data(), p_.batch, p_.heads, p_.queries, p_.dim);
@@ -92,7 +108,10 @@ class Dot {
                             .v = keys<const float>(data_.v),
                             .out = queries<float>(out_)};
     // Inference does not pay for statistics that only the backward reads.
-    if (p_.pass != Pass::forward) args.stat = stat<float>();
+    if (p_.pass != Pass::forward) {
+      args.stat = stat<float>();
+      args.similarities = similarities<float>();
+    }
     cpu::forward(args, recipe_, context_);
   }
 
@@ -105,7 +124,8 @@ class Dot {
                                    .d_out = queries<const float>(data_.grad_out),
                                    .dq = queries<float>(dq_),
                                    .dk = keys<float>(dk_),
-                                   .dv = keys<float>(dv_)};
+                                   .dv = keys<float>(dv_),
+                                   .similarities = similarities<const float>()};
     cpu::backward(args, recipe_, {}, context_);
   }
 
@@ -113,7 +133,7 @@ class Dot {
   const Data& data_;
   Recipe recipe_;
   cpu::Context context_;
-  Buffer out_, stat_, dq_, dk_, dv_;
+  Buffer out_, stat_, dq_, dk_, dv_, similarities_;
 };
 
 }  // namespace

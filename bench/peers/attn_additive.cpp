@@ -75,6 +75,8 @@ class Additive {
     if (p_.pass == Pass::forward) return;
     projected_dq_ = Buffer(data_.q.size());
     projected_dk_ = Buffer(data_.k.size());
+    if (worth_keeping(recipe_.similarity, p_.queries, p_.keys, p_.dim))
+      similarities_ = Buffer(p_.batch * p_.queries * p_.keys);
   }
 
   /// c [m, n] = a b, rows of c shared out.
@@ -96,6 +98,11 @@ class Additive {
   }
 
   template <class T>
+  View<T, 4> similarities() const {
+    if (similarities_.size() == 0) return {};
+    return packed<T>(similarities_.data(), p_.batch, 1, p_.queries, p_.keys);
+  }
+  template <class T>
   View<T, 4> queries(const Buffer& buffer) const {
     return packed<T>(buffer.data(), p_.batch, 1, p_.queries, p_.dim);
   }
@@ -116,6 +123,7 @@ class Additive {
                             .out = queries<float>(out_)};
     if (p_.pass != Pass::forward) {
       args.stat = packed<float>(stat_.data(), p_.batch, 1, p_.queries);
+      args.similarities = similarities<float>();
     }
     cpu::forward(args, recipe_, context_);
   }
@@ -130,7 +138,8 @@ class Additive {
         .d_out = queries<const float>(data_.grad_out),
         .dq = queries<float>(projected_dq_),
         .dk = keys<float>(projected_dk_),
-        .dv = keys<float>(dv_)};
+        .dv = keys<float>(dv_),
+        .similarities = similarities<const float>()};
     RecipeGrads grads;
     grads.weights = table_grad<float>(dw_.data(), {1, 1, 1, p_.dim});
     cpu::backward(args, recipe_, grads, context_);
@@ -153,7 +162,7 @@ class Additive {
   Recipe recipe_;
   Team team_;
   Buffer out_, stat_, dq_, dk_, dv_, dwq_, dwk_, dw_;
-  Buffer q_, k_, projected_dq_, projected_dk_, workspace_;
+  Buffer q_, k_, projected_dq_, projected_dk_, similarities_, workspace_;
 };
 
 }  // namespace

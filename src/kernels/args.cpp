@@ -240,6 +240,20 @@ void check_stat(const char* where, const char* name, const View<S, 3>& stat,
            q.shape[1], ", ", q.shape[2], ']');
 }
 
+template <class S>
+void check_similarities(const char* where, const View<S, 4>& kept,
+                        const std::array<std::int64_t, 3>& rows, std::int64_t keys) {
+  if (kept.data == nullptr) return;
+  check_view(where, "similarities", kept);
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    if (kept.shape[axis] != rows[axis] || kept.shape[3] < keys)
+      fail(where, ": similarities have shape ", text(kept.shape), "; expected [", rows[0], ", ",
+           rows[1], ", ", rows[2], ", ", keys, " or more]");
+  if (kept.shape[3] > 1 && kept.strides[3] != 1)
+    fail(where, ": similarities of one query lie ", kept.strides[3],
+         " elements apart; expected side by side");
+}
+
 template <class T>
 void check_weight_grads(const char* where, const BackwardArgs<T>& args) {
   if (args.packing.q != nullptr)
@@ -283,6 +297,14 @@ void check_grads(const char* where, const char* what, std::size_t stage,
 
 }  // namespace
 
+bool worth_keeping(Similarity similarity, std::int64_t queries, std::int64_t keys,
+                   std::int64_t channels) {
+  // As long as they are not more than a few times the queries and keys themselves.
+  if (similarity == Similarity::additive)
+    return queries * keys <= 4 * (queries + keys) * channels;
+  return similarity == Similarity::dot && queries <= 64 && keys <= 64;
+}
+
 template <class T>
 void validate(const ForwardArgs<T>& args, const Recipe& recipe) {
   constexpr const char* kWhere = "attn::forward";
@@ -294,10 +316,14 @@ void validate(const ForwardArgs<T>& args, const Recipe& recipe) {
   if (args.out.shape != expected)
     fail(kWhere, ": out has shape ", text(args.out.shape), "; expected ", text(expected));
   if (args.stat.data != nullptr) check_stat<T>(kWhere, "stat", args.stat, args.q);
+  const std::int64_t keys = longest_keys(args.q, args.k, args.packing, args.paging);
+  if (args.similarities.data != nullptr && args.paging.table != nullptr)
+    fail(kWhere, ": similarities are kept for a backward, which pages do not have");
+  check_similarities(kWhere, args.similarities,
+                     {args.q.shape[0], args.q.shape[1], args.q.shape[2]}, keys);
   check_stages(kWhere, recipe, problem_of(args.q, args.packing), args.k.shape[1],
                args.q.shape[3], kWide);
-  check_reaches(kWhere, recipe, problem_of(args.q, args.packing)[2],
-                longest_keys(args.q, args.k, args.packing, args.paging));
+  check_reaches(kWhere, recipe, problem_of(args.q, args.packing)[2], keys);
 }
 
 template <class T>
@@ -326,8 +352,10 @@ void validate(const BackwardArgs<T>& args, const Recipe& recipe, const RecipeGra
   if (args.d_weights.given()) check_weight_grads(kWhere, args);
   check_stages(kWhere, recipe, problem_of(args.q, args.packing), args.k.shape[1],
                args.q.shape[3], kWide);
-  check_reaches(kWhere, recipe, problem_of(args.q, args.packing)[2],
-                longest_keys(args.q, args.k, args.packing, {}));
+  const std::int64_t keys = longest_keys(args.q, args.k, args.packing, {});
+  check_similarities(kWhere, args.similarities,
+                     {args.q.shape[0], args.q.shape[1], args.q.shape[2]}, keys);
+  check_reaches(kWhere, recipe, problem_of(args.q, args.packing)[2], keys);
   if (grads.scores.size() > recipe.scores.size() ||
       grads.factors.size() > recipe.factors.size())
     fail(kWhere, ": gradients for ", grads.scores.size(), " score and ", grads.factors.size(),

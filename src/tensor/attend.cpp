@@ -27,7 +27,7 @@ struct AttendNode {
   static constexpr std::size_t kResults = 5;
 
   Saved q, k, v;  ///< as they were given
-  Saved out, stat;
+  Saved out, stat, similarities;
   std::shared_ptr<const op::BoundRecipe> recipe;
   op::AttendSizes sizes;
   int distance_offset = 0;
@@ -41,6 +41,7 @@ Gradients AttendNode::backward(const Gradients& grads, const Needs& needs) const
   op::AttendGrads to;
   to.out = out.get();
   to.stat = stat.get();
+  to.similarities = similarities.get();
   to.d_out = sizes.with_heads(grads[output]);
   if (!to.d_out.defined()) {
     // Nothing arrived at the output: pooling no channels is the same and costs less.
@@ -102,17 +103,22 @@ void check_want(const Want& want, const Tensor& v, const spec::Normaliser& norma
 /// What a call computes, with head axes and off the tape.
 struct Computed {
   Tensor out;
-  Tensor stat;  ///< not defined where nobody needs it
+  Tensor stat;          ///< not defined where nobody needs it
+  Tensor similarities;  ///< for backward, where keeping them pays
   op::InspectInto looked;
 };
 
 Computed compute(const op::AttendInputs& in, const Recipe& recipe, const spec::Problem& p,
                  const Want& want, bool taped) {
-  Computed result{op::empty_like(in.q, in.v.size(3)), {}, room_for(want, p)};
+  Computed result{op::empty_like(in.q, in.v.size(3)), {}, {}, room_for(want, p)};
   if (taped || want.has(Want::log_sum_exp))
     result.stat = Tensor::empty({p.batch, p.heads, p.queries}, p.dtype);
+  // The reference, which serves doubles, makes them again.
+  if (taped && p.dtype != DType::f64 &&
+      worth_keeping(recipe.similarity, p.queries, p.keys, p.channels))
+    result.similarities = Tensor::empty({p.batch, p.heads, p.queries, p.keys}, p.dtype);
   if (result.stat.defined() || want.has(Want::output))
-    op::attend_forward(in, recipe, result.out, result.stat);
+    op::attend_forward(in, recipe, {result.out, result.stat, result.similarities});
   if (result.looked.any()) op::attend_inspect(in, recipe, result.looked);
   return result;
 }
@@ -178,6 +184,7 @@ Attended attend(const Tensor& q, const Tensor& k, const Tensor& v, const spec::S
                                                               pooled,
                                                               computed.out,
                                                               computed.stat,
+                                                              computed.similarities,
                                                               recipe,
                                                               sizes,
                                                               computed.looked.distance_offset,

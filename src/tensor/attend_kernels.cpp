@@ -140,7 +140,8 @@ BackwardArgs<T> backward_args(const AttendInputs& in, const AttendGrads& grads) 
                         .distance_offset = grads.distance_offset},
           .dq = view<T, 4>(grads.dq),
           .dk = view<T, 4>(grads.dk),
-          .dv = view<T, 4>(grads.dv)};
+          .dv = view<T, 4>(grads.dv),
+          .similarities = view<const S, 4>(grads.similarities)};
 }
 
 }  // namespace
@@ -150,12 +151,12 @@ bool InspectInto::any() const {
          arg_max.defined() || top_keys.defined();
 }
 
-void attend_forward(const AttendInputs& in, const Recipe& recipe, const Tensor& out,
-                    const Tensor& stat) {
+void attend_forward(const AttendInputs& in, const Recipe& recipe, const AttendOutputs& to) {
   dispatch_storage(in.q.dtype(), [&]<class T>(T) {
     ForwardArgs<T> args = forward_args<T>(in);
-    args.out = view<T, 4>(out);
-    args.stat = view<StatOf<T>, 3>(stat);
+    args.out = view<T, 4>(to.out);
+    args.stat = view<StatOf<T>, 3>(to.stat);
+    args.similarities = view<StatOf<T>, 4>(to.similarities);
     if constexpr (std::is_same_v<T, double>) {
       reference::forward(args, recipe);
     } else {

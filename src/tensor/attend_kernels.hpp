@@ -17,9 +17,14 @@ struct AttendInputs {
   Tensor v;
 };
 
-/// out like q with the channels of v; stat [batch, heads, queries] or not defined.
-void attend_forward(const AttendInputs& in, const Recipe& recipe, const Tensor& out,
-                    const Tensor& stat);
+/// out like q with the channels of v; stat [batch, heads, queries] and similarities [batch,
+/// heads, queries, keys] or not defined.
+struct AttendOutputs {
+  Tensor out;
+  Tensor stat;
+  Tensor similarities;
+};
+void attend_forward(const AttendInputs& in, const Recipe& recipe, const AttendOutputs& to);
 
 /// What is defined is filled; shapes as in attn/kernels/inspect.hpp.
 struct InspectInto {
@@ -40,6 +45,7 @@ void attend_inspect(const AttendInputs& in, const Recipe& recipe, const InspectI
 struct AttendGrads {
   Tensor out;
   Tensor stat;
+  Tensor similarities;
   Tensor d_out;
   Tensor d_stat;
   Tensor d_weights;

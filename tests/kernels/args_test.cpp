@@ -238,6 +238,16 @@ TEST(Args, GradientsThatDoNotFitAreRefused) {
               }),
               kBackward, "d_stat has shape [2, 4, 2]; expected [2, 4, 3]");
   EXPECT_SAYS(backward_refusal([](Call& c) {
+                c.backward.similarities = packed<const float>(c.numbers.data(), 2, 4, 3, 4);
+              }),
+              kBackward, "similarities have shape [2, 4, 3, 4]; expected [2, 4, 3, 5 or more]");
+  EXPECT_SAYS(backward_refusal([](Call& c) {
+                c.backward.similarities = packed<const float>(c.numbers.data(), 2, 4, 3, 5);
+                c.backward.similarities.strides[3] = 2;
+              }),
+              kBackward,
+              "similarities of one query lie 2 elements apart; expected side by side");
+  EXPECT_SAYS(backward_refusal([](Call& c) {
                 c.backward.d_weights.all = packed<const float>(c.numbers.data(), 2, 4, 3, 4);
               }),
               kBackward, "d_weights.all has shape [2, 4, 3, 4]; expected [2, 4, 3, 5]");

@@ -53,7 +53,8 @@ struct Pass {
   static std::size_t count(std::int64_t heads, std::int64_t rows, std::int64_t channels) {
     return static_cast<std::size_t>(heads * rows * channels);
   }
-  void run(const Recipe& recipe, const Packing& packing, int threads) {
+  void run(const Recipe& recipe, const Packing& packing, int threads, bool keep = false) {
+    std::vector<StatOf<T>> kept(keep ? count(kHeads, queries, keys) : 0);
     ForwardArgs<T> f;
     f.q = packed<const T>(q.data(), 1, kHeads, queries, kChannels);
     f.k = packed<const T>(k.data(), 1, kKvHeads, keys, kChannels);
@@ -61,6 +62,7 @@ struct Pass {
     f.out = packed<T>(out.data(), 1, kHeads, queries, kValues);
     f.stat = packed<StatOf<T>>(stat.data(), 1, kHeads, queries);
     f.packing = packing;
+    if (keep) f.similarities = packed<StatOf<T>>(kept.data(), 1, kHeads, queries, keys);
     cpu::forward(f, recipe, {.threads = threads});
     BackwardArgs<T> b;
     b.q = f.q;
@@ -73,6 +75,7 @@ struct Pass {
     b.dk = packed<T>(dk.data(), 1, kKvHeads, keys, kChannels);
     b.dv = packed<T>(dv.data(), 1, kKvHeads, keys, kValues);
     b.packing = packing;
+    if (keep) b.similarities = f.similarities;
     cpu::backward(b, recipe, {}, {.threads = threads});
   }
 };
@@ -98,7 +101,7 @@ std::vector<float> plain(const std::vector<T>& data) {
 }
 
 template <class T>
-void packed_equals_alone(const char* seed, const Recipe& recipe) {
+void packed_equals_alone(const char* seed, const Recipe& recipe, bool keep = false) {
   test::Random random(seed);
   const std::vector<std::int64_t> q_lengths{5, 0, 1, 130, 3, 0, 40, 1};
   const std::vector<std::int64_t> k_lengths{7, 4, 300, 150, 0, 0, 40, 4500};
@@ -108,7 +111,7 @@ void packed_equals_alone(const char* seed, const Recipe& recipe) {
   Pass<T> all(q.back(), k.back());
   for (auto* data : {&all.q, &all.k, &all.v, &all.d_out})
     *data = numbers<T>(random, data->size());
-  all.run(recipe, {q.data(), k.data(), 8}, 2);
+  all.run(recipe, {q.data(), k.data(), 8}, 2, keep);
   for (std::size_t b = 0; b < q_lengths.size(); ++b) {
     const std::int64_t n = q_lengths[b], m = k_lengths[b];
     const auto of_q = [&](const auto& from, std::int64_t channels) {
@@ -122,7 +125,7 @@ void packed_equals_alone(const char* seed, const Recipe& recipe) {
     alone.k = of_k(all.k, kChannels);
     alone.v = of_k(all.v, kValues);
     alone.d_out = of_q(all.d_out, kValues);
-    alone.run(recipe, {}, 1);
+    alone.run(recipe, {}, 1, keep);
     EXPECT_EQ(plain(of_q(all.out, kValues)), plain(alone.out)) << "out of sequence " << b;
     EXPECT_EQ(plain(of_q(all.stat, 1)), plain(alone.stat)) << "stat of sequence " << b;
     EXPECT_EQ(plain(of_q(all.dq, kChannels)), plain(alone.dq)) << "dq of sequence " << b;
@@ -135,11 +138,13 @@ TEST(Packing, EverySequenceGivesTheBitsItGivesAlone) {
   Recipe recipe;
   recipe.scale = 0.4f;
   packed_equals_alone<float>("packed f32", recipe);
+  packed_equals_alone<float>("packed and kept", recipe, true);
   packed_equals_alone<BFloat16>("packed bf16", recipe);
   recipe.similarity = Similarity::cosine;
   recipe.masks.push_back(MaskTree::of(mask_stage(mask::Causal{2})));
   packed_equals_alone<float>("packed causal", recipe);
   packed_equals_alone<Float16>("packed f16", recipe);
+  packed_equals_alone<Float16>("packed, causal and kept", recipe, true);
 }
 
 TEST(Packing, BadOffsetsAreErrors) {

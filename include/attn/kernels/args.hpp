@@ -47,7 +47,16 @@ struct ForwardArgs {
   View<StatOf<T>, 3> stat{};  ///< [batch, heads, queries], optional; softmax: log-sum-exp
   Packing packing{};
   Paging paging{};
+  /// [batch, heads, queries, keys], optional: the similarities, before modifiers and mask, for
+  /// a backward that then need not make them again; 0 or the similarity where masked. The keys
+  /// are those of the longest sequence or more, side by side. Not with paging.
+  View<StatOf<T>, 4> similarities{};
 };
+
+/// Whether keeping the similarities of a sequence for its backward is worth their memory: they
+/// are few, or take long to make again.
+bool worth_keeping(Similarity similarity, std::int64_t queries, std::int64_t keys,
+                   std::int64_t channels);
 
 /// Gradients of the tables: one entry a stage in the recipe's order, kMaxTables slots each.
 /// Empty, or null slots: not wanted. Everything given is overwritten.
@@ -101,6 +110,7 @@ struct BackwardArgs {
   View<T, 4> dk;  ///< like k
   View<T, 4> dv;  ///< like v
   Packing packing{};
+  View<const StatOf<T>, 4> similarities{};  ///< as forward wrote them; none: made again
 };
 
 /// Throws InvalidArgument unless sizes agree, pointers are there and lengths fit.

@@ -33,7 +33,9 @@ namespace attn::cpu::inline ATTN_TARGET {
     read_rows(k, first, count, plan.channels, scratch.key_rows, stride);
     prepare_rows(plan, kv_head, Side::key, scratch.key_rows, stride, count);
   }
-  if (depth > 0)
+  // The panels are for the scores; additive gradients read them too.
+  const bool scores = plan.similarities.data == nullptr;
+  if (depth > 0 && (scores || plan.similarity == Similarity::additive))
     transpose_panels(scratch.keys.data, scratch.keys.stride, count, depth, scale,
                      scratch.key_panels);
   if (depth > 0 && !scratch.short_head) {

@@ -33,14 +33,26 @@ ATTN_FN void make_tile(const BackwardPlan& bp, const TilePlace& at, bool masked,
   const Plan& plan = bp.base;
   const int kv_head = at.head / plan.group;
   const int depth = depth_of(plan);
-  score_block(plan, kv_head, at.rows, at.cols, scratch.q.data, scratch.q.stride,
-              scratch.key_panels + static_cast<std::int64_t>(column) * depth, scratch.s,
-              kBackwardStride);
+  const bool kept = plan.similarities.data != nullptr;
+  if (kept) {
+    recall_similarities(plan, at, scratch.s, kBackwardStride);
+  } else {
+    score_block(plan, kv_head, at.rows, at.cols, scratch.q.data, scratch.q.stride,
+                scratch.key_panels + static_cast<std::int64_t>(column) * depth, scratch.s,
+                kBackwardStride);
+  }
   const int cols = round_up(at.cols, kLanes);
-  // A query or key that is not finite makes its whole row or column so.
-  if (scratch.short_head)
+  if (scratch.short_head && kept && masked) {
+    // Zeros were kept where the mask left keys out, whatever those are.
+    scratch.queries_finite =
+        all_finite(scratch.q.data, scratch.q.stride, at.rows, plan.channels);
+    scratch.keys_finite =
+        all_finite(scratch.keys.data, scratch.keys.stride, at.cols, plan.channels);
+  } else if (scratch.short_head) {
+    // A query or key that is not finite makes its whole row or column so.
     scratch.queries_finite = scratch.keys_finite =
         all_finite(scratch.s, kBackwardStride, at.rows, cols);
+  }
   for (int m = 0; m < plan.score_count; ++m) {
     float* input = scratch.inputs + m * BackwardScratch::kTile;
     for (int r = 0; r < at.rows; ++r)

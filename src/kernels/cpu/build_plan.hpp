@@ -26,6 +26,7 @@ class PlanHolder {
     set_views(Layout<T>(args));
     plan_.out = RawView::of(args.out);
     plan_.stat = StatView::of(args.stat);
+    plan_.similarities = RawView::of(args.similarities);
     set_stages();
   }
   template <class T>
@@ -34,6 +35,7 @@ class PlanHolder {
     set_views(Layout<T>(args));
     plan_.out = RawView::of(args.out);
     plan_.stat = StatView::of(args.stat);
+    plan_.similarities = RawView::of(args.similarities);
     set_stages();
   }
   PlanHolder(const PlanHolder&) = delete;

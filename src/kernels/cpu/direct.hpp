@@ -134,6 +134,10 @@ ATTN_FN void scale_state(const DirectState& state, int rows, const float* factor
 ATTN_FN void direct_tile(const Plan& plan, const DirectPiece& piece, int k, int cols,
                          const DirectScratch& scratch, const DirectState& state) {
   TilePlace at{piece.batch, 0, 0, k, scratch.queries, cols};
+  for (int h = 0; h < plan.group; ++h) {
+    at.head = piece.kv_head * plan.group + h;
+    clear_similarities(plan, at);
+  }
   const Kept kept = kept_by_group(plan, piece, at);
   if (kept.begin == kept.end) return;
   at.k += kept.begin;
@@ -144,6 +148,7 @@ ATTN_FN void direct_tile(const Plan& plan, const DirectPiece& piece, int k, int 
     at.head = piece.kv_head * plan.group + h;
     const int first = h * scratch.queries;
     float* s = scratch.s + first * kTileCols;
+    keep_similarities(plan, at, s, kTileCols);
     const Block block{at.batch, at.head, {0, at.rows}, {at.k, at.k + at.cols}};
     const bool masked = plan.masks != nullptr && plan.cover(plan.masks, block) != Cover::all;
     finish_scores(plan, at, masked, s, kTileCols, scratch.bits);

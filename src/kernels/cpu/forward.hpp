@@ -202,6 +202,7 @@ ATTN_FN void push_block(const Plan& plan, int kv_head, const ForwardScratch& scr
   score_block(plan, kv_head, at.rows, at.cols, rows.q.data, rows.q.stride,
               scratch.packed.keys + static_cast<std::int64_t>(at.k) * depth, scratch.s,
               scratch.s_stride);
+  keep_similarities(plan, at, scratch.s, scratch.s_stride);
   finish_scores(plan, at, kept.masked, scratch.s, scratch.s_stride, scratch.bits);
   const FlatNormaliser& n = plan.normaliser;
   n.ops->push(n.functor, at, scratch.s, scratch.s_stride, rows.reference, rows.mass,
@@ -256,6 +257,7 @@ ATTN_FN void push_keys(const Plan& plan, int kv_head, const ForwardScratch& scra
     score_block(plan, kv_head, at.rows, part.cols, q.data, q.stride,
                 scratch.packed.keys + static_cast<std::int64_t>(part.k) * depth, s + kept.begin,
                 scratch.s_stride);
+    keep_similarities(plan, part, s + kept.begin, scratch.s_stride);
     finish_scores(plan, part, kept.masked, s + kept.begin, scratch.s_stride, scratch.bits);
   }
 }
@@ -376,6 +378,7 @@ ATTN_FN bool forward_tile(const Plan& plan, const ForwardRun& run, int head,
     const int r = t * height;
     return TilePlace{run.batch, head, first + r, 0, count - r < height ? count - r : height, 0};
   };
+  clear_similarities(plan, {run.batch, head, first, 0, count, scratch.packed.count});
   if (plan.streams) {
     push_keys(plan, run.kv_head, scratch, tiles, place, rows);
     TilePlace all = place(0);

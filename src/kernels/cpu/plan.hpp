@@ -88,6 +88,7 @@ struct FlatNormaliser {
 struct Plan {
   RawView q, k, v, out;
   StatView stat;
+  RawView similarities;  ///< kept by the forward, read by the backward; without data: neither
   Packing packing;
   Paging paging;
   int sequences = 0;
@@ -143,6 +144,11 @@ struct Plan {
     paged.page = view.strides[0];
     paged.page_size = view.shape[2];
     return paged;
+  }
+  /// Kept similarities of one query, all keys; null if none are.
+  ATTN_FN float* similarity_row(int b, int h, int i) const {
+    const RawRows kept = query_rows(similarities, b, h);
+    return kept.base == nullptr ? nullptr : static_cast<float*>(kept.base) + i * kept.row;
   }
   ATTN_FN float* stat_row(const StatView& view, int b, int h) const {
     if (view.data == nullptr) return nullptr;

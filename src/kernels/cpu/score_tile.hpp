@@ -55,6 +55,40 @@ ATTN_FN int first_kept(const Plan& plan, const TilePlace& at, int k, int count) 
   return k < count ? k : count;
 }
 
+/// Keeps the similarities of a tile for the backward, if they are wanted.
+ATTN_FN void keep_similarities(const Plan& plan, const TilePlace& at, const float* s,
+                               std::int64_t stride) {
+  if (plan.similarities.data == nullptr) return;
+  for (int r = 0; r < at.rows; ++r) {
+    float* kept = plan.similarity_row(at.batch, at.head, at.q + r) + at.k;
+    const float* row = s + r * stride;
+    int c = 0;
+    for (; c + kLanes <= at.cols; c += kLanes) Lane::load(row + c).store(kept + c);
+    if (c < at.cols) Lane::load(row + c).store(kept + c, at.cols - c);
+  }
+}
+
+/// Zeros for similarities that a mask may leave out.
+ATTN_FN void clear_similarities(const Plan& plan, const TilePlace& at) {
+  if (plan.similarities.data == nullptr || plan.masks == nullptr) return;
+  for (int r = 0; r < at.rows; ++r) {
+    float* kept = plan.similarity_row(at.batch, at.head, at.q + r) + at.k;
+    for (int c = 0; c < at.cols; ++c) kept[c] = 0.0f;
+  }
+}
+
+/// s = the similarities that the forward kept of a tile.
+ATTN_FN void recall_similarities(const Plan& plan, const TilePlace& at, float* s,
+                                 std::int64_t stride) {
+  for (int r = 0; r < at.rows; ++r) {
+    const float* kept = plan.similarity_row(at.batch, at.head, at.q + r) + at.k;
+    float* row = s + r * stride;
+    int c = 0;
+    for (; c + kLanes <= at.cols; c += kLanes) Lane::load(kept + c).store(row + c);
+    if (c < at.cols) Lane::load(kept + c, at.cols - c).store(row + c);
+  }
+}
+
 /// Applies the first `modifiers` score modifiers in place.
 ATTN_FN void modify(const Plan& plan, int modifiers, const TilePlace& at, float* s,
                     std::int64_t stride) {

@@ -284,6 +284,10 @@ void forward(const ForwardArgs<T>& args, const Recipe& recipe) {
         if (args.stat.data != nullptr)
           *layout.stat_rows(args.stat, at.batch, at.head).at(at.q) =
               static_cast<StatOf<T>>(weights.stat);
+        if (args.similarities.data == nullptr) return;
+        StatOf<T>* kept = layout.query_rows(args.similarities, at.batch, at.head).at(at.q);
+        for (std::size_t j = 0; j < keys.size(); ++j)
+          kept[j] = static_cast<StatOf<T>>(similarity(recipe, q, keys[j], w));
       });
 }
 

@@ -51,7 +51,8 @@ TEST(ShortHeads, AgreeWithTheReferenceOnAPlainRecipe) {
 }
 
 TEST(ShortHeads, WhatMaskedKeysHoldIsNotSeen) {
-  for (const int group : {1, 2}) {
+  for (int form = 0; form < 4; ++form) {
+    const int group = 1 + form % 2;
     test::Spec spec{.seed = "masked keys",
                     .batch = 3,
                     .kv_heads = 2,
@@ -59,7 +60,8 @@ TEST(ShortHeads, WhatMaskedKeysHoldIsNotSeen) {
                     .queries = 20,
                     .keys = 40,
                     .channels = 32,
-                    .value_channels = 16};
+                    .value_channels = 16,
+                    .keep = form >= 2};
     spec.masks = {{.leaf = test::MaskKind::lengths}};
     test::Problem clean(spec);
     const auto spoil = [&](test::Problem& p, double with) {
@@ -82,14 +84,21 @@ TEST(ShortHeads, WhatMaskedKeysHoldIsNotSeen) {
         EXPECT_EQ(test::difference(clean, test::run_cpu(dirty, {.target = target}),
                                    test::run_cpu(clean, {.target = target})),
                   "")
-            << name_of(target) << ", garbage " << garbage << ", group " << group;
+            << name_of(target) << ", garbage " << garbage << ", group " << group << ", keep "
+            << spec.keep;
     }
   }
 }
 
-TEST(ShortHeads, AQueryThatIsNotFiniteStaysWithItsRow) {
-  const test::Spec spec{
-      .seed = "bad query", .queries = 12, .keys = 24, .channels = 16, .value_channels = 16};
+class ABadQuery : public testing::TestWithParam<bool> {};
+
+TEST_P(ABadQuery, StaysWithItsRow) {
+  const test::Spec spec{.seed = "bad query",
+                        .queries = 12,
+                        .keys = 24,
+                        .channels = 16,
+                        .value_channels = 16,
+                        .keep = GetParam()};
   const test::Problem clean(spec);
   test::Problem dirty(spec);
   dirty.q[5 * 16 + 3] = NAN;
@@ -106,6 +115,9 @@ TEST(ShortHeads, AQueryThatIsNotFiniteStaysWithItsRow) {
     }
   }
 }
+INSTANTIATE_TEST_SUITE_P(ShortHeads, ABadQuery, testing::Bool(), [](const auto& test) {
+  return test.param ? "KeptSimilarities" : "MadeAgain";
+});
 
 }  // namespace
 }  // namespace attn

@@ -74,6 +74,7 @@ Spec draw_spec(const std::string& seed, Size size) {
         {static_cast<FactorKind>(random.whole(0, kFactorKinds - 1)), sharing()});
   spec.d_stat = spec.has_lse() && flip(2);
   spec.d_weights = flip(3);
+  spec.keep = flip(2);
   return spec;
 }
 
@@ -104,7 +105,8 @@ std::string describe(const Spec& spec) {
   out << " }, normaliser " << number(spec.normaliser) << ", factors {";
   for (const FactorSpec& f : spec.factors)
     out << ' ' << number(f.kind) << '/' << number(f.sharing);
-  out << " }, d_stat " << spec.d_stat << ", d_weights " << spec.d_weights;
+  out << " }, d_stat " << spec.d_stat << ", d_weights " << spec.d_weights << ", keep "
+      << spec.keep;
   return out.str();
 }
 

@@ -20,7 +20,7 @@ struct Inputs {
 
   const Problem& p;
   Strided<T> q, k, v, out, d_out, dq, dk, dv;
-  Strided<S> stat, d_stat, d_all, d_columns, d_distances;
+  Strided<S> stat, d_stat, d_all, d_columns, d_distances, similarities;
 
   Inputs(const Problem& problem, Lay q_lay, Lay kv_lay, Lay out_lay)
       : p(problem),
@@ -36,7 +36,8 @@ struct Inputs {
         d_stat(stat_shape(), q_lay),
         d_all({0, 0, 0, 0}, Lay::packed),
         d_columns({0, 0, 0, 0}, Lay::packed),
-        d_distances({0, 0, 0, 0}, Lay::packed) {
+        d_distances({0, 0, 0, 0}, Lay::packed),
+        similarities(p.weights_shape(), Lay::padded) {
     if (p.spec.d_stat) d_stat = Strided<S>(stat_shape(), q_lay, p.d_stat);
     if (!p.spec.d_weights) return;
     const std::int64_t b = p.spec.batch, h = p.spec.heads(), n = p.spec.queries;
@@ -57,6 +58,7 @@ struct Inputs {
   ForwardArgs<T> forward_args(bool with_stat) {
     ForwardArgs<T> args{.q = q.view(), .k = k.view(), .v = v.view(), .out = out.view()};
     if (with_stat) args.stat = flat(stat);
+    if (with_stat && p.spec.keep) args.similarities = similarities.view();
     return args;
   }
   BackwardArgs<T> backward_args() {
@@ -70,6 +72,7 @@ struct Inputs {
                          .dk = dk.view(),
                          .dv = dv.view()};
     if (p.spec.d_stat) args.d_stat = flat(d_stat);
+    if (p.spec.keep) args.similarities = similarities.view();
     if (p.spec.d_weights) {
       args.d_weights.all = d_all.view();
       args.d_weights.column_sums = flat(d_columns);

@@ -107,6 +107,7 @@ struct Spec {
   NormaliserKind normaliser = NormaliserKind::softmax;
   std::vector<FactorSpec> factors{};
   bool d_stat = false;
+  bool keep = false;  ///< the similarities, for the backward
   bool d_weights = false;
 
   int heads() const { return kv_heads * group; }

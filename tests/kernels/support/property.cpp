@@ -40,6 +40,7 @@ std::vector<Spec> smaller(const Spec& spec) {
     set(&Spec::similarity, Similarity::dot);
   set(&Spec::d_weights, false);
   set(&Spec::d_stat, false);
+  set(&Spec::keep, false);
   set(&Spec::q_lay, Lay::packed);
   set(&Spec::kv_lay, Lay::packed);
   set(&Spec::out_lay, Lay::packed);

@@ -73,7 +73,7 @@ Results results_of(Inputs<T>& from, std::vector<std::vector<double>> tables) {
               std::move(tables),
               ""};
   all.damage = from.out.damage() + from.stat.damage() + from.dq.damage() + from.dk.damage() +
-               from.dv.damage();
+               from.dv.damage() + from.similarities.damage();
   return all;
 }
 
