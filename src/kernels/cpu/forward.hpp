@@ -149,6 +149,59 @@ struct ForwardScratch {
   }
 };
 
+/// The columns of weights [rows, cols] between the first and the last that are not all zero.
+struct Weighed {
+  int begin;
+  int end;
+};
+ATTN_FN Weighed weighed_columns(const float* s, std::int64_t stride, int rows, int cols) {
+  // Bit i: column c + i has a weight.
+  const auto any_weight = [&](int c) ATTN_LAMBDA {
+    LaneMask zero(true);
+    for (int r = 0; r < rows; ++r) zero = zero & (Lane::load(s + r * stride + c) == Lane(0.0f));
+    return ~bits(zero) & ((1u << kLanes) - 1);
+  };
+  int begin = 0;
+  unsigned found = 0;
+  while (begin < cols && (found = any_weight(begin)) == 0) begin += kLanes;
+  if (begin >= cols) return {0, 0};
+  begin += __builtin_ctz(found);
+  int end = round_up(cols, kLanes);
+  while ((found = any_weight(end - kLanes)) == 0) end -= kLanes;
+  end += 32 - kLanes - __builtin_clz(found);
+  return {begin, end};
+}
+
+/// out rows += or = weights [rows, cols] * values of keys [key, key + cols), where a mask cut
+/// the tile: each block of rows pools the keys that it gives weight.
+ATTN_FN void pool_cut_tile(const Plan& plan, const PackedKeys& packed, int key, int rows,
+                           int cols, const float* s, std::int64_t s_stride, bool first,
+                           float* out) {
+  const std::int64_t stride = round_up(plan.value_channels, kLanes);
+  constexpr int kBlocks = (kMaskedRows + kRows - 1) / kRows;
+  Weighed weighed[kBlocks] = {};
+  for (int b = 0; b * kRows < rows; ++b)
+    weighed[b] = weighed_columns(s + b * kRows * s_stride, s_stride,
+                                 rows - b * kRows < kRows ? rows - b * kRows : kRows, cols);
+  for (int c = 0; c < plan.value_channels; c += kPanel) {
+    const int vectors = plan.value_channels - c > kLanes ? kVectors : 1;
+    for (int b = 0; b * kRows < rows; ++b) {
+      const int r = b * kRows;
+      const int count = rows - r < kRows ? rows - r : kRows;
+      const auto [begin, end] = weighed[b];
+      const Left left{s + r * s_stride + begin, s_stride, 1};
+      const Right right = packed.values(c, key + begin);
+      if (first) {
+        multiply_panel<false>(count, vectors, end - begin, left, right, out + r * stride + c,
+                              stride);
+      } else {
+        multiply_panel<true>(count, vectors, end - begin, left, right, out + r * stride + c,
+                             stride);
+      }
+    }
+  }
+}
+
 /// out rows += or = weights [rows, cols] * values of keys [key, key + cols).
 ATTN_FN void pool_tile(const Plan& plan, const PackedKeys& packed, int key, int rows, int cols,
                        const float* s, std::int64_t s_stride, bool first, float* out) {
@@ -198,9 +251,8 @@ ATTN_FN void push_block(const Plan& plan, int kv_head, const ForwardScratch& scr
   if (kept.begin == kept.end) return;
   at.k += kept.begin;
   at.cols = kept.end - kept.begin;
-  const int depth = depth_of(plan);
   score_block(plan, kv_head, at.rows, at.cols, rows.q.data, rows.q.stride,
-              scratch.packed.keys + static_cast<std::int64_t>(at.k) * depth, scratch.s,
+              scratch.packed.keys + static_cast<std::int64_t>(at.k) * depth_of(plan), scratch.s,
               scratch.s_stride);
   keep_similarities(plan, at, scratch.s, scratch.s_stride);
   finish_scores(plan, at, kept.masked, scratch.s, scratch.s_stride, scratch.bits);
@@ -209,8 +261,9 @@ ATTN_FN void push_block(const Plan& plan, int kv_head, const ForwardScratch& scr
               rows.rescale);
   apply_factors(plan, at, scratch.s, scratch.s_stride);
   if (!rows.empty) scale_rows(plan, at.rows, rows.rescale, rows.out);
-  pool_tile(plan, scratch.packed, at.k, at.rows, at.cols, scratch.s, scratch.s_stride,
-            rows.empty, rows.out);
+  const auto pool = kept.masked && scratch.packed.values_finite ? pool_cut_tile : pool_tile;
+  pool(plan, scratch.packed, at.k, at.rows, at.cols, scratch.s, scratch.s_stride, rows.empty,
+       rows.out);
   rows.empty = false;
 }
 
@@ -384,7 +437,8 @@ ATTN_FN bool forward_tile(const Plan& plan, const ForwardRun& run, int head,
     TilePlace all = place(0);
     all.rows = count;
     plan.normaliser.ops->finish(plan.normaliser.functor, plan.normaliser.tables, all,
-                                scratch.reference, scratch.mass, scratch.scale, scratch.stat);
+                                scratch.reference, scratch.mass, scratch.scale,
+                                plan.stat.data != nullptr ? scratch.stat : nullptr);
   } else {
     for (int t = 0; t < tiles; ++t)
       whole_rows(plan, run.kv_head, scratch, place(t), rows[t], scratch.scale + t * height,

@@ -30,15 +30,17 @@ ATTN_FN Kept kept_columns(const Plan& plan, const TilePlace& at) {
   if (all == Cover::none) return {0, 0, false};
   if (all == Cover::all) return kept;
   kept.masked = true;
-  const auto empty = [&](int column) ATTN_LAMBDA {
-    const int last = column + kPanel < at.cols ? column + kPanel : at.cols;
-    block.k = {at.k + column, at.k + last};
+  const auto empty = [&](int first, int end) ATTN_LAMBDA {
+    block.k = {at.k + first, at.k + (end < at.cols ? end : at.cols)};
     return plan.cover(plan.masks, block) == Cover::none;
   };
-  while (kept.begin < kept.end && empty(kept.begin)) kept.begin += kPanel;
+  while (kept.begin < kept.end && empty(kept.begin, kept.begin + kPanel)) kept.begin += kPanel;
   if (kept.begin >= kept.end) return {0, 0, false};
-  while (kept.end > kept.begin && empty((kept.end - 1) / kPanel * kPanel))
-    kept.end = (kept.end - 1) / kPanel * kPanel;
+  // What is empty behind a window is often long.
+  int end = round_up(at.cols, kPanel);
+  for (int step = kTileCols; step >= kPanel; step /= 2)
+    while (end - step > kept.begin && empty(end - step, end)) end -= step;
+  kept.end = end < at.cols ? end : at.cols;
   return kept;
 }
 
@@ -50,8 +52,10 @@ ATTN_FN int first_kept(const Plan& plan, const TilePlace& at, int k, int count) 
     block.k = {k, k + cols < count ? k + cols : count};
     return plan.cover(plan.masks, block) == Cover::none;
   };
+  if (k > 0 && k < count && empty(count - k)) return count;
   while (k < count && empty(kTileCols)) k += kTileCols;
-  while (k < count && empty(kPanel)) k += kPanel;
+  for (int half = kTileCols / 2; half >= kPanel && k < count; half /= 2)
+    if (empty(half)) k += half;
   return k < count ? k : count;
 }
 

@@ -156,7 +156,7 @@ struct NormaliserTile {
       const Params<float> p{tables, at.batch, at.head, at.q + r};
       const Row<float> row = n.finish(reference[r], mass[r], p);
       scale[r] = row.scale;
-      stat[r] = row.stat;
+      if (stat != nullptr) stat[r] = row.stat;
     }
   }
 
