@@ -191,7 +191,7 @@ void add_answer_options(CLI::App& command, const std::string& task, AnswerOption
   options.search.beam = known.beam;
   options.search.length_penalty = known.length_penalty;
   options.search.max_length = known.limits.target;
-  command.add_option("--model", options.model, "Model folder; default: the one that ships")
+  command.add_option("--model", options.model, "Model folder, or the name of one that ships")
       ->type_name("DIR");
   command
       .add_option("--beam", options.search.beam, "Hypotheses that are followed; 1 is greedy")

@@ -141,7 +141,7 @@ void add_caption(CLI::App& app, Action& action) {
   command->add_option("--attention", options->attention, "soft, the default, or hard")
       ->type_name("soft|hard")
       ->check(CLI::IsMember({"soft", "hard"}));
-  command->add_option("--model", options->model, "Model folder; default: the one that ships")
+  command->add_option("--model", options->model, "Model folder, or the name of one that ships")
       ->type_name("DIR");
   command->add_option("--map", options->map, "Draw where each word looked; the ending chooses")
       ->type_name("FILE.svg")

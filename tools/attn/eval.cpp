@@ -169,7 +169,7 @@ void add_eval(CLI::App& app, Action& action) {
       "    attn eval translate --model mine --data sentences.tsv --json\n"
       "    attn eval summarise --rare 0 --answers answers.jsonl");
   add_task_argument(*command, options->task, {"caption"});
-  command->add_option("--model", options->model, "Model folder; default: the one that ships")
+  command->add_option("--model", options->model, "Model folder, or the name of one that ships")
       ->type_name("DIR");
   command->add_option("--part", options->part, "test, development or train")
       ->capture_default_str()

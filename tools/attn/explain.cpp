@@ -89,7 +89,7 @@ void add_explain(CLI::App& app, Action& action) {
   command->add_option("--html", options->html, "The file to write")
       ->required()
       ->type_name("FILE");
-  command->add_option("--model", options->model, "Model folder; default: the one that ships")
+  command->add_option("--model", options->model, "Model folder, or the name of one that ships")
       ->type_name("DIR");
   command
       ->add_option("--beam", options->search.beam,

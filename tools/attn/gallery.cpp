@@ -17,12 +17,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A figure is a command that anyone can type; --map is added to it.
+/// A picture is a command that anyone can type; --map is added to it.
+struct Picture {
+  std::string name;
+  std::vector<std::string> command;
+};
+
 struct Figure {
   std::string name;
   std::string title;
   std::string paragraph;
   std::vector<std::string> command;
+  std::vector<Picture> more;  ///< what the first is held against
+
+  std::vector<Picture> pictures() const {
+    std::vector<Picture> all{{name, command}};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
 };
 
 const std::vector<Figure>& figures() {
@@ -35,7 +47,8 @@ const std::vector<Figure>& figures() {
        "what was measured there. Below the curve are the weights of a few queries. Here the "
        "width "
        "of the kernel was learnt from the carbon dioxide measured on Mauna Loa.",
-       {"regress", "co2"}},
+       {"regress", "co2"},
+       {}},
       {"translation",
        "Which words a translation looked at",
        "The figure that made attention known (Bahdanau, Cho and Bengio, 2014): the English "
@@ -43,7 +56,8 @@ const std::vector<Figure>& figures() {
        "across, the Italian answer down, and in each row where the model looked while it wrote "
        "that piece. Where the two languages order words alike there is a diagonal; adjectives "
        "that change places with their nouns leave it.",
-       {"translate", "This package provides a simple graphical tool to edit images."}},
+       {"translate", "This package provides a simple graphical tool to edit images."},
+       {}},
       {"self-attention",
        "A sentence looks at itself, head by head",
        "In a Transformer every word looks at every word of its own sentence, in several heads "
@@ -52,7 +66,8 @@ const std::vector<Figure>& figures() {
        "encoder: rows look at columns. Some look at a neighbour, some at the end of the "
        "sentence, "
        "some spread over what belongs together.",
-       {"translate", "I love playing football.", "--heads", "encoder"}},
+       {"translate", "I love playing football.", "--heads", "encoder"},
+       {}},
       {"copying",
        "Words that are copied into a summary",
        "A pointer-generator (See, Liu and Manning, 2017) may write a word of its own or copy "
@@ -62,20 +77,32 @@ const std::vector<Figure>& figures() {
        "pointed. A name that no training text had can be written only in this way.",
        {"summarise", "--text",
         "This package contains Python 3 bindings for Zorblex, a library that reads and writes "
-        "spreadsheets. It is used by many programs."}},
+        "spreadsheets. It is used by many programs."},
+       {}},
       {"letters-to-phones",
        "From letters to sounds",
        "Which letters each sound came from. Letters are read as a group where they sound as "
        "one: "
        "the same two may be looked at for a single phone, and a silent one by nobody.",
-       {"pronounce", "thoughtfully"}},
+       {"pronounce", "thoughtfully"},
+       {}},
+      {"local-against-global",
+       "Looking everywhere, or into a window",
+       "Luong, Pham and Manning (2015) compared two reaches. Global attention, above, weighs "
+       "every letter at each step. Local attention, below, first predicts the place it is at "
+       "and weighs the letters of a window around it with a bell curve: cells outside the "
+       "window are empty, not just pale. Both models have the same size and training.",
+       {"pronounce", "internationalization", "--model", "pronounce-global"},
+       {{"local-against-global-2",
+         {"pronounce", "internationalization", "--model", "pronounce-local"}}}},
       {"where-a-caption-looked",
        "Where a caption looked",
        "Show, Attend and Tell (Xu et al., 2015) on canvases of handwritten digits: a panel for "
        "each word of the caption, bright where the model looked while it said it. A digit's "
        "name "
        "looks at the digit.",
-       {"caption", "--sample", "1"}},
+       {"caption", "--sample", "1"},
+       {}},
   };
   return kAll;
 }
@@ -84,9 +111,9 @@ std::string quoted(const std::string& argument) {
   return argument.find_first_of(" .") == std::string::npos ? argument : "\"" + argument + "\"";
 }
 
-std::string typed(const Figure& figure, const std::string& map) {
+std::string typed(const Picture& picture, const std::string& map) {
   std::string line = "attn";
-  for (const std::string& argument : figure.command) line += " " + quoted(argument);
+  for (const std::string& argument : picture.command) line += " " + quoted(argument);
   return line + " --map " + map;
 }
 
@@ -109,16 +136,23 @@ int gallery(const GalleryOptions& options, const Streams& streams) {
         std::find(options.only.begin(), options.only.end(), figure.name) != options.only.end();
     if (!asked) continue;
     fmt::print(streams.err, "attn: drawing {}\n", figure.name);
-    const std::string file = figure.name + "." + options.format;
-    std::vector<std::string> arguments = figure.command;
-    arguments.insert(arguments.end(), {"--map", (folder / file).string()});
-    if (run(arguments, streams) != success) {
-      fmt::print(streams.err, "attn: {} could not be drawn\n", figure.name);
-      status = failure;
-      continue;
+    std::string images;
+    std::string commands;
+    for (const Picture& picture : figure.pictures()) {
+      const std::string file = picture.name + "." + options.format;
+      std::vector<std::string> arguments = picture.command;
+      arguments.insert(arguments.end(), {"--map", (folder / file).string()});
+      if (run(arguments, streams) != success) {
+        fmt::print(streams.err, "attn: {} could not be drawn\n", picture.name);
+        status = failure;
+        continue;
+      }
+      images += fmt::format("![{}](gallery/{})\n\n", figure.title, file);
+      commands += typed(picture, file) + "\n";
     }
-    page += fmt::format("\n## {}\n\n{}\n\n![{}](gallery/{})\n\n```sh\n{}\n```\n", figure.title,
-                        figure.paragraph, figure.title, file, typed(figure, file));
+    if (images.empty()) continue;
+    page += fmt::format("\n## {}\n\n{}\n\n{}```sh\n{}```\n", figure.title, figure.paragraph,
+                        images, commands);
   }
   files::atomic_write(fs::path(options.out) / "gallery.md", page);
   fmt::print(streams.out, "{}\n", (fs::path(options.out) / "gallery.md").string());

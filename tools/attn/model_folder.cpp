@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -23,26 +24,39 @@ fs::path own_folder() {
   return error ? fs::path(".") : self.parent_path();
 }
 
-}  // namespace
-
-fs::path model_folder(const std::string& named, const std::string& task) {
-  if (!named.empty()) return named;
+/// Where a model that ships may lie.
+std::vector<fs::path> places_of(const std::string& model) {
   std::vector<fs::path> places;
   if (const char* models = std::getenv("ATTN_MODELS"); models != nullptr && *models != '\0')
-    places.emplace_back(fs::path(models) / task);
+    places.emplace_back(fs::path(models) / model);
   const fs::path own = own_folder();
-  places.push_back(own.parent_path() / "share" / "attn" / "models" / task);
+  places.push_back(own.parent_path() / "share" / "attn" / "models" / model);
   fs::path above = own;
   for (int i = 0; i < kDeepestBuild && above.has_relative_path(); ++i) {
     above = above.parent_path();
-    places.push_back(above / "models" / task);
+    places.push_back(above / "models" / model);
   }
-  std::string looked;
+  return places;
+}
+
+}  // namespace
+
+std::optional<fs::path> shipped_model(const std::string& name) {
   std::error_code ignored;
-  for (const fs::path& place : places) {
+  for (const fs::path& place : places_of(name))
     if (fs::exists(place / "config.json", ignored)) return place;
-    looked += "\n  " + files::path_text(place);
+  return std::nullopt;
+}
+
+fs::path model_folder(const std::string& named, const std::string& task) {
+  std::error_code ignored;
+  if (!named.empty()) {
+    const bool name_alone = named.find('/') == std::string::npos && !fs::exists(named, ignored);
+    return name_alone ? shipped_model(named).value_or(named) : fs::path(named);
   }
+  if (const auto folder = shipped_model(task)) return *folder;
+  std::string looked;
+  for (const fs::path& place : places_of(task)) looked += "\n  " + files::path_text(place);
   fail<FileError>("there is no trained model for ", task, "; looked in", looked,
                   "\nName one with --model DIR, or train one: attn train ",
                   task.substr(0, task.find('-')), " --out DIR");

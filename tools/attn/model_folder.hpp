@@ -5,13 +5,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 namespace attn::tools {
 
-/// `named`, or the shipped model of the task: $ATTN_MODELS/<task>, share/attn/models/<task>
-/// beside the program's bin, or models/<task> of the source tree it was built in. A FileError
-/// tells where it looked.
+/// The folder of a model that ships: $ATTN_MODELS/<name>, share/attn/models/<name> beside the
+/// program's bin, or models/<name> of the source tree it was built in.
+std::optional<std::filesystem::path> shipped_model(const std::string& name);
+
+/// `named`, which is a folder or the name of a model that ships, or the shipped model of the
+/// task. A FileError tells where it looked.
 std::filesystem::path model_folder(const std::string& named, const std::string& task);
 
 /// A program that was built beside this one ("attn-vocabulary"), or an empty path.

@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,14 +48,6 @@ struct ServeFlags {
   bool verbose = false;
 };
 
-std::optional<std::filesystem::path> shipped(const std::string& model) {
-  try {
-    return model_folder("", model);
-  } catch (const FileError&) {
-    return std::nullopt;
-  }
-}
-
 /// The models that ship, and those that --model names.
 serve::Models load_models(const std::vector<std::string>& named, const Streams& streams) {
   serve::Models models;
@@ -77,14 +68,17 @@ serve::Models load_models(const std::vector<std::string>& named, const Streams& 
     models.add(task, models.free_name(task, name), folder);
   }
   for (const tasks::Task& task : tasks::all_tasks()) {
-    if (const auto folder = shipped(task.name)) {
+    if (const auto folder = shipped_model(task.name)) {
       models.add(task.name, models.free_name(task.name, "shipped"), *folder);
     } else if (!models.has(task.name)) {
       fmt::print(streams.err, "attn: there is no model for {}; it is left out\n", task.name);
     }
   }
+  for (const std::string reach : {"global", "local"})
+    if (const auto folder = shipped_model("pronounce-" + reach))
+      models.add("pronounce", models.free_name("pronounce", reach), *folder);
   for (const std::string looking : {"soft", "hard"})
-    if (const auto folder = shipped("caption-" + looking);
+    if (const auto folder = shipped_model("caption-" + looking);
         folder && models.captioner(looking) == nullptr)
       models.add_captioner(*folder);
   return models;
