@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// C6: where the score matrix fits the first cache, tiling must not cost anything. A whole
-// training step is the fair comparison: the unfused backward alone is handed the weights that
-// its forward made and stored, and ours makes them again.
+// C6: where the score matrix fits the first cache, tiling must not cost anything. The unfused
+// backward is handed the weights that its forward made and stored; ours is handed the
+// similarities (worth_keeping) and makes the weights again.
 
 #include <cstdint>
 #include <vector>
