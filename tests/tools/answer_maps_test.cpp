@@ -78,9 +78,12 @@ TEST_F(PicturesOfAnswers, FollowWhatSteeringSays) {
 }
 
 TEST_F(PicturesOfAnswers, MakeAGallery) {
-  const Said said = say({"gallery", "--out", at("g").string(), "--only", "letters-to-phones"});
+  const Said said = say({"gallery", "--out", at("g").string(), "--only", "letters-to-phones",
+                         "--only", "local-against-global"});
   ASSERT_EQ(said.status, success) << said.err;
-  EXPECT_TRUE(fs::exists(at("g") / "gallery" / "letters-to-phones.svg"));
+  for (const char* picture :
+       {"letters-to-phones.svg", "local-against-global.svg", "local-against-global-2.svg"})
+    EXPECT_TRUE(fs::exists(at("g") / "gallery" / picture)) << picture;
   // What it writes of a figure is what docs/gallery.md has of it.
   const std::string page = files::read_text(at("g") / "gallery.md", 1 << 20);
   const std::string docs =

@@ -88,10 +88,12 @@ const std::vector<Figure>& figures() {
        {}},
       {"local-against-global",
        "Looking everywhere, or into a window",
-       "Luong, Pham and Manning (2015) compared two reaches. Global attention, above, weighs "
-       "every letter at each step. Local attention, below, first predicts the place it is at "
-       "and weighs the letters of a window around it with a bell curve: cells outside the "
-       "window are empty, not just pale. Both models have the same size and training.",
+       "Luong, Pham and Manning (2015) compared two reaches. Global attention, the first "
+       "picture, weighs every letter at each step. Local attention, the second, predicts the "
+       "place it is at and weighs only a window around it, with a bell curve on top. Sounds "
+       "come in the order of their letters, so both learn the same path; the curve leaves less "
+       "than the whole weight where the place falls between letters. Both models have the same "
+       "size and had seven minutes of training.",
        {"pronounce", "internationalization", "--model", "pronounce-global"},
        {{"local-against-global-2",
          {"pronounce", "internationalization", "--model", "pronounce-local"}}}},
@@ -150,9 +152,12 @@ int gallery(const GalleryOptions& options, const Streams& streams) {
       images += fmt::format("![{}](gallery/{})\n\n", figure.title, file);
       commands += typed(picture, file) + "\n";
     }
-    if (images.empty()) continue;
     page += fmt::format("\n## {}\n\n{}\n\n{}```sh\n{}```\n", figure.title, figure.paragraph,
                         images, commands);
+  }
+  if (status != success) {
+    fmt::print(streams.err, "attn: gallery.md is left as it was, since figures are missing\n");
+    return status;
   }
   files::atomic_write(fs::path(options.out) / "gallery.md", page);
   fmt::print(streams.out, "{}\n", (fs::path(options.out) / "gallery.md").string());
