@@ -8,6 +8,7 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
+#include "attn/kernels/args.hpp"
 #include "attn/kernels/recipe.hpp"
 #include "attn/tensor/shape.hpp"
 #include "attn/tensor/tape.hpp"
