@@ -75,6 +75,9 @@ function(attn_layer name)
       target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:${needed}>)
     endforeach()
     target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:attn_warnings>)
+    if(name MATCHES "^(core|kernels|gemm|tensor|nn|models|text)$")
+      target_compile_options(${target} PRIVATE ${ATTN_NUMERIC_OPTIONS})
+    endif()
     set_target_properties(${target} PROPERTIES
       POSITION_INDEPENDENT_CODE ON
       VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
