@@ -36,22 +36,30 @@ int threads_for(const Plan& plan, const Context& context) {
 }
 
 /// Every kv head of every sequence, its queries cut so that all threads have work. What is cut
-/// repeats the packing of its keys, so runs stay long; results do not depend on the cut.
+/// repeats the packing of its keys, so runs stay long; only those that come last are cut
+/// shorter, so that threads that began at different times end together, and the later queries
+/// of those come first, since a causal mask leaves them the most to do. Results do not depend
+/// on the cut.
 std::vector<ForwardRun> forward_runs(const Plan& plan, int threads) {
   constexpr int kTilesEach = 4;
+  constexpr int kCutLast = 4;
   const int units = plan.sequences * plan.kv_heads;
   const int pieces =
       threads == 1 || units >= 8 * threads ? 1 : (4 * threads + units - 1) / std::max(1, units);
+  const int whole = threads == 1 ? units : units - 2 * threads;
   std::vector<ForwardRun> runs;
   for (int b = 0; b < plan.sequences; ++b) {
     if (takes_direct(plan, b)) continue;
     const int queries = plan.queries(b);
     const int tile = kTileRows * kRowTiles;
     const int tiles = (queries + tile - 1) / tile;
-    const int each = std::max((tiles + pieces - 1) / pieces, std::min(tiles, kTilesEach));
-    for (int kv = 0; kv < plan.kv_heads; ++kv)
-      for (int q = 0; q < queries; q += each * tile)
-        runs.push_back({b, kv, q, std::min(queries, q + each * tile)});
+    for (int kv = 0; kv < plan.kv_heads; ++kv) {
+      const int cut = b * plan.kv_heads + kv < whole ? pieces : pieces * kCutLast;
+      const int each = std::max((tiles + cut - 1) / cut, std::min(tiles, kTilesEach)) * tile;
+      if (each == 0) continue;
+      for (int q = (queries - 1) / each * each; q >= 0; q -= each)
+        runs.push_back({b, kv, q, std::min(queries, q + each)});
+    }
   }
   return runs;
 }

@@ -26,6 +26,7 @@ namespace attn::cpu::inline ATTN_TARGET {
 /// Keys and values of one kv head, packed for the products.
 struct PackedKeys {
   int count = 0;
+  Span used;                         ///< the others are not packed
   float* keys = nullptr;             ///< panels [depth, kPanel]
   float* value_panels = nullptr;     ///< [count, kPanel]
   FloatRows value_rows{nullptr, 0};  ///< where they lie, if that is as good as panels
@@ -59,6 +60,27 @@ ATTN_FN bool all_finite(const float* rows, std::int64_t stride, int count, int c
   return reduce_sum(rest[0] + rest[1]) == 0.0f;
 }
 
+/// The keys from the first to the last that a query of the run may look at. A part of a head
+/// then packs no more than its mask lets it see.
+ATTN_FN Span keys_used(const Plan& plan, const ForwardRun& run, int count) {
+  if (plan.masks == nullptr || !plan.streams) return {0, count};
+  Span used{count, 0};
+  for (int h = run.kv_head * plan.group; h < (run.kv_head + 1) * plan.group; ++h) {
+    Block block{run.batch, h, {run.q_begin, run.q_end}, {}};
+    const auto empty = [&](int first) ATTN_LAMBDA {
+      block.k = {first, first + kPackRows < count ? first + kPackRows : count};
+      return plan.cover(plan.masks, block) == Cover::none;
+    };
+    int begin = 0;
+    int end = round_up(count, kPackRows);
+    while (begin < end && empty(begin)) begin += kPackRows;
+    while (begin < end && empty(end - kPackRows)) end -= kPackRows;
+    if (begin < used.begin) used.begin = begin;
+    if (end > used.end) used.end = end < count ? end : count;
+  }
+  return used;
+}
+
 [[gnu::noinline]] inline void pack_keys(const Plan& plan, const ForwardRun& run, float* rows,
                                         PackedKeys& packed) {
   const int depth = depth_of(plan);
@@ -70,8 +92,8 @@ ATTN_FN bool all_finite(const float* rows, std::int64_t stride, int count, int c
   if (plan.group * plan.queries(run.batch) <= kShortQueries && lies_close(v) &&
       lies_as_float(v, plan.value_channels))
     packed.value_rows = float_rows(v, 0, packed.count, plan.value_channels, nullptr, 0);
-  for (int j = 0; j < packed.count; j += kPackRows) {
-    const int count = packed.count - j < kPackRows ? packed.count - j : kPackRows;
+  for (int j = packed.used.begin; j < packed.used.end; j += kPackRows) {
+    const int count = packed.used.end - j < kPackRows ? packed.used.end - j : kPackRows;
     float* panels = packed.keys + static_cast<std::int64_t>(j) * depth;
     if (plan.similarity == Similarity::dot) {
       const FloatRows keys = float_rows(k, j, count, plan.channels, rows, key_stride);
@@ -94,8 +116,9 @@ ATTN_FN bool all_finite(const float* rows, std::int64_t stride, int count, int c
   packed.values_checked = true;
   for (int c = 0; c < plan.value_channels; c += kPanel) {
     const int left = round_up(plan.value_channels - c, kLanes);
-    const Right rows = packed.values(c, 0);
-    if (!all_finite(rows.data, rows.stride, packed.count, left < kPanel ? left : kPanel))
+    const Right rows = packed.values(c, packed.used.begin);
+    if (!all_finite(rows.data, rows.stride, packed.used.end - packed.used.begin,
+                    left < kPanel ? left : kPanel))
       packed.values_finite = false;
   }
 }
@@ -128,6 +151,7 @@ struct ForwardScratch {
   ForwardScratch(const Plan& plan, const ForwardRun& run, Scratch& scratch) {
     constexpr int kAll = kTileRows * kRowTiles;
     packed.count = plan.keys(run.batch);
+    packed.used = {0, packed.count};
     const std::int64_t padded = round_up(packed.count, kPackRows);
     packed.keys = scratch.take<float>(padded * depth_of(plan));
     packed.value_panels = scratch.take<float>(padded * round_up(plan.value_channels, kPanel));
@@ -273,7 +297,7 @@ ATTN_FN void push_block(const Plan& plan, int kv_head, const ForwardScratch& scr
 template <class Place>
 ATTN_FN void push_keys(const Plan& plan, int kv_head, const ForwardScratch& scratch, int tiles,
                        const Place& place, RunningRows* rows) {
-  const int count = scratch.packed.count;
+  const int count = scratch.packed.used.end;
   for (bool more = true; more;) {
     more = false;
     for (int t = 0; t < tiles; ++t) {
@@ -421,7 +445,7 @@ ATTN_FN bool forward_tile(const Plan& plan, const ForwardRun& run, int head,
                scratch.mass + r,
                scratch.rescale + r,
                true,
-               0};
+               scratch.packed.used.begin};
   }
   for (int r = 0; r < count; ++r) {
     scratch.reference[r] = plan.normaliser.runs_max ? -kInfinity : 0.0f;
@@ -466,6 +490,7 @@ inline std::size_t forward_bytes(const Plan& plan, const ForwardRun& run) {
 inline void forward(const Plan& plan, const ForwardRun& run, std::byte* memory) {
   Scratch pieces{memory};
   ForwardScratch scratch(plan, run, pieces);
+  scratch.packed.used = keys_used(plan, run, scratch.packed.count);
   pack_keys(plan, run, scratch.rows, scratch.packed);
   constexpr int kAll = kTileRows * kRowTiles;
   for (int h = run.kv_head * plan.group; h < (run.kv_head + 1) * plan.group; ++h)
