@@ -1,7 +1,9 @@
 #include "models/packed_linear.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <mutex>
 
 #include "attn/core/dtype.hpp"
 #include "attn/tensor/ops/matmul.hpp"
@@ -23,6 +25,13 @@ std::int64_t panels_of(std::int64_t columns) {
   return (columns + panel - 1) / panel;
 }
 
+/// Whether bf16 says the same of all of them.
+bool exact_in_bf16(const Tensor& numbers) {
+  const float* at = numbers.data<float>();
+  return std::all_of(at, at + numbers.numel(),
+                     [](float x) { return (std::bit_cast<std::uint32_t>(x) & 0xFFFFu) == 0; });
+}
+
 }  // namespace
 
 PackedLinear::PackedLinear(const Tensor& weight, const Tensor& bias)
@@ -35,6 +44,11 @@ PackedLinear::PackedLinear(const Tensor& weight, const Tensor& bias)
   const cpu::UnpackedMatrix from{weight_.data<float>(), 1, in};
   const cpu::PackedMatrix to{in, out, panels_.mutable_data<float>()};
   table.pack(from, to, 0, panels_of(out));
+  if (!exact_in_bf16(weight_)) return;
+  const Tensor narrow = Tensor::empty(panels_.shape(), DType::bf16);
+  table.narrow(panels_.numel(), panels_.data<float>(),
+               reinterpret_cast<std::uint32_t*>(narrow.mutable_data<BFloat16>()));
+  panels_ = narrow;
 }
 
 /// Columns are made by themselves, so the number of threads changes no bit.
@@ -58,8 +72,14 @@ void PackedLinear::multiply_columns(const Tensor& x, const Tensor& added, const 
     }
   }
   // Panels are read and not written.
-  auto* panels = const_cast<float*>(panels_.data<float>()) + first * in;
-  table.multiply_add({in, columns, panels}, {rows, x.data<float>(), in, to, width});
+  cpu::PackedMatrix panels{.k = in, .n = columns};
+  if (panels_.dtype() == DType::bf16) {
+    auto* narrow = const_cast<BFloat16*>(panels_.data<BFloat16>()) + first * in;
+    panels.narrow = reinterpret_cast<std::uint32_t*>(narrow);
+  } else {
+    panels.panels = const_cast<float*>(panels_.data<float>()) + first * in;
+  }
+  table.multiply_add(panels, {rows, x.data<float>(), in, to, width});
 }
 
 Tensor PackedLinear::multiply(const Tensor& x, const Tensor& added) const {
@@ -86,6 +106,27 @@ Tensor PackedLinear::operator()(const Tensor& x, Then then) const {
 Tensor PackedLinear::plus(const Tensor& x, const Tensor& added) const {
   const NoGrad off_the_tape;
   return panels_.defined() ? multiply(x, added) : linear(x, weight_, bias_) + added;
+}
+
+PackedLinear PackedLayers::get(const Tensor& weight, const Tensor& bias) {
+  const auto same = [](const Tensor& a, const Tensor& b) {
+    return a.impl().storage == b.impl().storage && a.impl().offset == b.impl().offset;
+  };
+  const std::uint64_t writes =
+      weight.impl().storage->version() + bias.impl().storage->version();
+  const std::lock_guard lock(guard_);
+  const auto entry = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& each) {
+    return same(each.weight, weight) && same(each.bias, bias);
+  });
+  if (entry == entries_.end()) {
+    entries_.push_back({weight, bias, writes, PackedLinear(weight, bias)});
+    return entries_.back().packed;
+  }
+  if (entry->writes != writes) {
+    entry->packed = PackedLinear(weight, bias);
+    entry->writes = writes;
+  }
+  return entry->packed;
 }
 
 }  // namespace attn::models

@@ -1,11 +1,15 @@
 /// A linear layer for decoding: its weight is laid out once and streamed at every step, since a
-/// product of few rows would spend its time laying the weight out again.
+/// product of few rows would spend its time laying the weight out again. A weight that came
+/// from bf16 is streamed as bf16: a product of few rows waits for memory, and that is half of
+/// it.
 
 #pragma once
 
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstdint>
+#include <mutex>
+#include <vector>
 
 #include "attn/tensor/tensor.hpp"
 
@@ -19,10 +23,6 @@ class PackedLinear {
  public:
   /// weight [out, in], bias [out].
   PackedLinear(const Tensor& weight, const Tensor& bias);
-  /// Of an nn::Linear with a bias.
-  template <class Linear>
-  explicit PackedLinear(const Linear& layer) : PackedLinear(layer.weight(), layer.bias()) {}
-
   /// then(x W^T + b), x [..., in] -> [..., out].
   Tensor operator()(const Tensor& x, Then then = Then::nothing) const;
   /// x W^T + b + added, which has the shape of the result.
@@ -35,7 +35,29 @@ class PackedLinear {
 
   Tensor weight_;
   Tensor bias_;
-  Tensor panels_;  ///< not defined in other types than f32
+  Tensor panels_;  ///< f32, or bf16 if that says the same; not defined in other types
+};
+
+/// The packed layers of a model, laid out when first asked for and again when a weight has
+/// changed since: laying out takes as long as a short answer. Any thread may ask.
+class PackedLayers {
+ public:
+  PackedLinear get(const Tensor& weight, const Tensor& bias);
+  /// Of an nn::Linear with a bias.
+  template <class Linear>
+  PackedLinear get(const Linear& layer) {
+    return get(layer.weight(), layer.bias());
+  }
+
+ private:
+  struct Entry {
+    Tensor weight;
+    Tensor bias;
+    std::uint64_t writes;  ///< to both, when it was packed
+    PackedLinear packed;
+  };
+  std::mutex guard_;
+  std::vector<Entry> entries_;
 };
 
 }  // namespace attn::models

@@ -26,7 +26,7 @@ class Words : public nn::Module {
   /// x [..., dim] -> logits [..., target vocabulary], with dropout in front.
   Tensor logits(const Tensor& x) const;
   /// The same for a decoding, without dropout.
-  PackedLinear packed_output() const { return {output_, bias_}; }
+  PackedLinear packed_output(PackedLayers& packed) const { return packed.get(output_, bias_); }
   DType dtype() const { return target_.dtype(); }
   Tensor drop(const Tensor& x) const { return dropout_(x); }
 

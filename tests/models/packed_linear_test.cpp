@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -53,6 +54,43 @@ TEST(PackedLinear, ReadsWhatIsNotPacked) {
   const Tensor bias = normal({24}, 0.0, 1.0, random);
   const Tensor x = normal({12, 6}, 0.0, 1.0, random).transpose(0, 1);
   expect_near(PackedLinear(weight, bias)(x), linear(x, weight, bias), 12);
+}
+
+TEST(PackedLinear, NumbersThatBf16HoldsGiveTheSameBits) {
+  Random random(4);
+  for (const std::int64_t rows : {1, 5, 33})
+    for (const std::int64_t out : {1, 8, 37, 96}) {
+      const Tensor weight = normal({out, 65}, 0.0, 1.0, random).to(DType::bf16).to(DType::f32);
+      const Tensor bias = normal({out}, 0.0, 1.0, random);
+      const Tensor x = normal({rows, 65}, 0.0, 1.0, random);
+      // One more column, which bf16 does not hold, keeps the others in f32.
+      Tensor wider = Tensor::empty({out + 1, 65});
+      std::copy_n(weight.data<float>(), out * 65, wider.mutable_data<float>());
+      std::fill_n(wider.mutable_data<float>() + out * 65, 65, 0.1f);
+      const Tensor wide =
+          PackedLinear(wider, normal({out + 1}, 0.0, 0.0, random))(x).contiguous();
+      const Tensor narrow = PackedLinear(weight, normal({out}, 0.0, 0.0, random))(x);
+      for (std::int64_t r = 0; r < rows; ++r)
+        for (std::int64_t c = 0; c < out; ++c)
+          EXPECT_EQ(narrow.data<float>()[r * out + c], wide.data<float>()[r * (out + 1) + c])
+              << rows << " rows, " << out << " columns, at " << r << ", " << c;
+      expect_near(PackedLinear(weight, bias)(x), linear(x, weight, bias), 65);
+    }
+}
+
+TEST(PackedLayers, SeeAWeightThatChanged) {
+  Random random(5);
+  const Tensor weight = normal({24, 12}, 0.0, 1.0, random);
+  const Tensor bias = normal({24}, 0.0, 1.0, random);
+  const Tensor other = normal({24, 12}, 0.0, 1.0, random);
+  const Tensor x = normal({3, 12}, 0.0, 1.0, random);
+  PackedLayers layers;
+  expect_near(layers.get(weight, bias)(x), linear(x, weight, bias), 12);
+  expect_near(layers.get(other, bias)(x), linear(x, other, bias), 12);
+  weight.mutable_data<float>()[5] = 7.0f;
+  expect_near(layers.get(weight, bias)(x), linear(x, weight, bias), 12);
+  bias.mutable_data<float>()[23] = 9.0f;
+  expect_near(layers.get(other, bias)(x), linear(x, other, bias), 12);
 }
 
 TEST(PackedLinear, ThreadsChangeNoBit) {

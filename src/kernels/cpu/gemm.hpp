@@ -34,26 +34,49 @@ struct Left {
 struct Right {
   const float* data;
   std::int64_t stride;
+
+  /// The first kV vectors of a row.
+  template <int kV>
+  ATTN_FN void row(Lane (&columns)[kV]) const {
+#pragma GCC unroll 4
+    for (int v = 0; v < kV; ++v) columns[v] = Lane::load(data + v * kLanes);
+  }
+};
+/// B in half of the memory, if its numbers are exact in bf16: a word holds column c in its low
+/// half and column c + kLanes in its high one, so that a vector of words becomes two of floats
+/// by a shift and a mask.
+struct NarrowRight {
+  const std::uint32_t* data;
+  std::int64_t stride;
+
+  template <int kV>
+  ATTN_FN void row(Lane (&columns)[kV]) const {
+    static_assert(kV <= 2);
+    const simd::RebindToUnsigned<FloatTag> words;
+    const auto both = simd::LoadU(words, data);
+    columns[0] = Lane(simd::BitCast(FloatTag(), simd::ShiftLeft<16>(both)));
+    if constexpr (kV > 1)
+      columns[1] =
+          Lane(simd::BitCast(FloatTag(), simd::And(both, simd::Set(words, 0xFFFF0000u))));
+  }
 };
 
 /// What a pair of numbers adds to a sum: their product, or the square of their difference.
 enum class Inner { product, square };
 
 /// c[r][j] = sum over k of a(r, k) * b[k][j], added to what c held if kAdd.
-template <int kR, int kV, bool kAdd, Inner kInner>
-ATTN_FN void multiply_block(int depth, Left a, Right b, float* c, std::int64_t c_stride) {
+template <int kR, int kV, bool kAdd, Inner kInner, class B>
+ATTN_FN void multiply_block(int depth, Left a, B b, float* c, std::int64_t c_stride) {
   Lane sum[kR][kV];
 #pragma GCC unroll 16
   for (int r = 0; r < kR; ++r)
 #pragma GCC unroll 4
     for (int v = 0; v < kV; ++v) sum[r][v] = Lane(0.0f);
   const float* left = a.data;
-  const float* right = b.data;
 #pragma GCC unroll 2
   for (int k = 0; k < depth; ++k) {
     Lane column[kV];
-#pragma GCC unroll 4
-    for (int v = 0; v < kV; ++v) column[v] = Lane::load(right + v * kLanes);
+    b.row(column);
 #pragma GCC unroll 16
     for (int r = 0; r < kR; ++r) {
       Lane x(left[r * a.row]);
@@ -71,7 +94,7 @@ ATTN_FN void multiply_block(int depth, Left a, Right b, float* c, std::int64_t c
       }
     }
     left += a.step;
-    right += b.stride;
+    b.data += b.stride;
   }
 #pragma GCC unroll 16
   for (int r = 0; r < kR; ++r)
@@ -84,22 +107,21 @@ ATTN_FN void multiply_block(int depth, Left a, Right b, float* c, std::int64_t c
 }
 
 /// The same for the rows that are left over.
-template <int kV, bool kAdd, Inner kInner, int kR = kRows>
-ATTN_FN void multiply_rows(int rows, int depth, Left a, Right b, float* c,
-                           std::int64_t c_stride) {
+template <int kV, bool kAdd, Inner kInner, class B, int kR = kRows>
+ATTN_FN void multiply_rows(int rows, int depth, Left a, B b, float* c, std::int64_t c_stride) {
   if constexpr (kR > 0) {
     if (rows == kR) {
       multiply_block<kR, kV, kAdd, kInner>(depth, a, b, c, c_stride);
     } else {
-      multiply_rows<kV, kAdd, kInner, kR - 1>(rows, depth, a, b, c, c_stride);
+      multiply_rows<kV, kAdd, kInner, B, kR - 1>(rows, depth, a, b, c, c_stride);
     }
   }
 }
 
 /// One panel of columns (`vectors` <= kVectors), any number of rows.
-template <bool kAdd, Inner kInner = Inner::product>
-[[gnu::noinline]] void multiply_panel(int rows, int vectors, int depth, Left a, Right b,
-                                      float* c, std::int64_t c_stride) {
+template <bool kAdd, Inner kInner = Inner::product, class B = Right>
+[[gnu::noinline]] void multiply_panel(int rows, int vectors, int depth, Left a, B b, float* c,
+                                      std::int64_t c_stride) {
   int r = 0;
   if (vectors == kVectors) {
     // A block of fewer than 4 rows waits for its own sums: it shares the rows of the one

@@ -60,8 +60,8 @@ class TransformerDecoding final : public Decoding {
         covers_(model.options().copy == Copy::coverage),
         sources_(source.size(0)),
         ancestry_(source.size(0)),
-        layers_(model.decoder().begin()),
-        output_(model.words().packed_output()) {
+        layers_(model.decoder().begin(model.packed())),
+        output_(model.words().packed_output(model.packed())) {
     const Tensor memory = model.encode(source, lengths);
     memory_ = model.decoder().remember(memory);
     if (const CopyHead* copy = model.copy()) copying_ = copy->read(source, memory, lengths);

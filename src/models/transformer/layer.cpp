@@ -57,13 +57,13 @@ DecoderLayer::Made DecoderLayer::operator()(const Tensor& x, const SelfPlaces& p
   return {looked + dropout_(feed_(feed_norm_(looked))), seen.weights};
 }
 
-DecoderLayer::Packed DecoderLayer::packed() const {
-  return {.self_in = PackedLinear(self_.in()),
-          .self_out = PackedLinear(self_.out()),
-          .query = PackedLinear(source_.query()),
-          .source_out = PackedLinear(source_.out()),
-          .feed_in = PackedLinear(feed_.in()),
-          .feed_out = PackedLinear(feed_.out())};
+DecoderLayer::Packed DecoderLayer::packed(PackedLayers& layers) const {
+  return {.self_in = layers.get(self_.in()),
+          .self_out = layers.get(self_.out()),
+          .query = layers.get(source_.query()),
+          .source_out = layers.get(source_.out()),
+          .feed_in = layers.get(feed_.in()),
+          .feed_out = layers.get(feed_.out())};
 }
 
 DecoderLayer::Made DecoderLayer::next(const Tensor& x, const RotaryTable& turns,

@@ -75,7 +75,7 @@ class DecoderLayer : public nn::Module {
     PackedLinear feed_in;
     PackedLinear feed_out;
   };
-  Packed packed() const;
+  Packed packed(PackedLayers& layers) const;
   /// What a decoding has of a layer.
   struct Kept {
     Packed packed;

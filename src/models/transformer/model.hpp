@@ -15,6 +15,7 @@
 #include "attn/nn/module.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "models/copying.hpp"
+#include "models/packed_linear.hpp"
 #include "models/steering.hpp"
 #include "models/transformer/layer.hpp"
 #include "models/transformer/places.hpp"
@@ -59,7 +60,7 @@ class Decoder : public nn::Module {
     Tensor weights;  ///< [batch, positions, source], the mean over heads of the last layer's
   };
   /// What a decoding has of each layer, nothing said as yet.
-  std::vector<DecoderLayer::Kept> begin() const;
+  std::vector<DecoderLayer::Kept> begin(PackedLayers& packed) const;
   /// One position: x [sources, rows of a source, dim]; `memory` and `kept` have one for each
   /// layer.
   Made next(const Tensor& x, const std::vector<Tensor>& memory, const Steering& source,
@@ -81,6 +82,7 @@ class Transformer : public Seq2Seq {
   const ModelOptions& options() const { return options_; }
   const Words& words() const { return words_; }
   const Decoder& decoder() const { return decoder_; }
+  PackedLayers& packed() const { return *packed_; }
   /// Null for a model that does not copy.
   const CopyHead* copy() const { return copy_ ? &*copy_ : nullptr; }
   struct Input {
@@ -100,6 +102,7 @@ class Transformer : public Seq2Seq {
   Encoder encoder_;
   Decoder decoder_;
   std::optional<CopyHead> copy_;
+  std::unique_ptr<PackedLayers> packed_ = std::make_unique<PackedLayers>();
 };
 
 /// A decoding under way; the model must outlive it.

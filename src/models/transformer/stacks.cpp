@@ -10,6 +10,7 @@
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "models/packed_linear.hpp"
 #include "models/steering.hpp"
 #include "models/transformer/attention.hpp"
 #include "models/transformer/layer.hpp"
@@ -85,10 +86,10 @@ Decoder::Weights Decoder::weights(const Tensor& x, const Tensor& memory, const S
   return looked;
 }
 
-std::vector<DecoderLayer::Kept> Decoder::begin() const {
+std::vector<DecoderLayer::Kept> Decoder::begin(PackedLayers& packed) const {
   std::vector<DecoderLayer::Kept> kept;
   kept.reserve(layers_.size());
-  for (const DecoderLayer& layer : layers_) kept.push_back({layer.packed(), {}});
+  for (const DecoderLayer& layer : layers_) kept.push_back({layer.packed(packed), {}});
   return kept;
 }
 

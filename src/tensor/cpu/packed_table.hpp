@@ -15,6 +15,8 @@ struct PackedMatrix {
   std::int64_t k = 0;
   std::int64_t n = 0;
   float* panels = nullptr;  ///< `panel` columns each, [k, panel], one behind the other
+  /// Instead of them: the same in half of the memory, as PackedTable::narrow makes it.
+  std::uint32_t* narrow = nullptr;
 };
 
 /// Where B comes from: element (row, column) is data[row * row_stride + column *
@@ -39,6 +41,8 @@ struct PackedTable {
   /// Fills panels [first, last).
   void (*pack)(const UnpackedMatrix& from, const PackedMatrix& to, std::int64_t first,
                std::int64_t last);
+  /// `count` numbers of panels that are exact in bf16, two to a word.
+  void (*narrow)(std::int64_t count, const float* panels, std::uint32_t* to);
   void (*multiply)(const PackedMatrix& b, const PackedArgs& args);
   void (*multiply_add)(const PackedMatrix& b, const PackedArgs& args);
 };

@@ -1,5 +1,6 @@
 // Products with a packed weight for one instruction set.
 #include <cstdint>
+#include <cstring>
 
 #include "attn/core/macros.hpp"
 #include "attn/kernels/cpu/lane.hpp"
@@ -50,18 +51,39 @@ void pack(const UnpackedMatrix& from, const PackedMatrix& packed, std::int64_t f
   }
 }
 
+/// Words as NarrowRight reads them.
+void narrow(std::int64_t count, const float* panels, std::uint32_t* to) {
+  for (std::int64_t i = 0; i < count; i += kPanel)
+    for (int lane = 0; lane < kLanes; ++lane) {
+      std::uint32_t low;
+      std::uint32_t high;
+      std::memcpy(&low, panels + i + lane, sizeof(low));
+      std::memcpy(&high, panels + i + lane + kLanes, sizeof(high));
+      to[i / 2 + lane] = low >> 16 | (high & 0xFFFF0000u);
+    }
+}
+
+/// The panel that begins with a column.
+ATTN_FN Right panel_at(const PackedMatrix& b, const float* panels, std::int64_t column) {
+  return {panels + column * b.k, kPanel};
+}
+ATTN_FN NarrowRight panel_at(const PackedMatrix& b, const std::uint32_t* panels,
+                             std::int64_t column) {
+  return {panels + column * b.k / 2, kPanel / 2};
+}
+
 /// The last columns, fewer than whole vectors: whole ones are made aside and cut.
-template <bool kAdd>
-[[gnu::noinline]] void multiply_rest(const PackedMatrix& b, const PackedArgs& args,
+template <bool kAdd, class B>
+[[gnu::noinline]] void multiply_rest(B panel, const PackedMatrix& b, const PackedArgs& args,
                                      std::int64_t column) {
   alignas(64) float block[kRows * kPanel];
   const int count = static_cast<int>(b.n - column);
   const int vectors = (count + kLanes - 1) / kLanes;
   for (std::int64_t row = 0; row < args.rows; row += kRows) {
     const int rows = args.rows - row < kRows ? static_cast<int>(args.rows - row) : kRows;
-    multiply_panel<false>(rows, vectors, static_cast<int>(b.k),
-                          {args.a + row * args.a_stride, args.a_stride, 1},
-                          {b.panels + column * b.k, kPanel}, block, kPanel);
+    multiply_panel<false, Inner::product>(rows, vectors, static_cast<int>(b.k),
+                                          {args.a + row * args.a_stride, args.a_stride, 1},
+                                          panel, block, kPanel);
     for (int r = 0; r < rows; ++r) {
       float* to = args.c + (row + r) * args.c_stride + column;
       for (int c = 0; c < count; ++c)
@@ -70,14 +92,24 @@ template <bool kAdd>
   }
 }
 
-template <bool kAdd>
-ATTN_FN void multiply_all(const PackedMatrix& b, const PackedArgs& args) {
+template <bool kAdd, class Panels>
+ATTN_FN void multiply_panels(Panels panels, const PackedMatrix& b, const PackedArgs& args) {
   const std::int64_t whole = b.n - b.n % kPanel;
   for (std::int64_t column = 0; column < whole; column += kPanel)
-    multiply_panel<kAdd>(static_cast<int>(args.rows), kVectors, static_cast<int>(b.k),
-                         {args.a, args.a_stride, 1}, {b.panels + column * b.k, kPanel},
-                         args.c + column, args.c_stride);
-  if (whole < b.n) multiply_rest<kAdd>(b, args, whole);
+    multiply_panel<kAdd, Inner::product>(static_cast<int>(args.rows), kVectors,
+                                         static_cast<int>(b.k), {args.a, args.a_stride, 1},
+                                         panel_at(b, panels, column), args.c + column,
+                                         args.c_stride);
+  if (whole < b.n) multiply_rest<kAdd>(panel_at(b, panels, whole), b, args, whole);
+}
+
+template <bool kAdd>
+ATTN_FN void multiply_all(const PackedMatrix& b, const PackedArgs& args) {
+  if (b.narrow != nullptr) {
+    multiply_panels<kAdd>(static_cast<const std::uint32_t*>(b.narrow), b, args);
+  } else {
+    multiply_panels<kAdd>(static_cast<const float*>(b.panels), b, args);
+  }
 }
 
 void multiply_packed_matrix(const PackedMatrix& b, const PackedArgs& args) {
@@ -90,7 +122,7 @@ void multiply_add_packed_matrix(const PackedMatrix& b, const PackedArgs& args) {
 }  // namespace
 
 const PackedTable& packed() {
-  static constexpr PackedTable kTable{kPanel, &pack, &multiply_packed_matrix,
+  static constexpr PackedTable kTable{kPanel, &pack, &narrow, &multiply_packed_matrix,
                                       &multiply_add_packed_matrix};
   return kTable;
 }
