@@ -62,6 +62,10 @@ function(attn_layer name)
   set(source_dir "${PROJECT_SOURCE_DIR}/src/${name}")
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${include_dir}/attn/${name}/*.hpp")
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${source_dir}/*.cpp")
+  # gpu/ holds CUDA sources (AttnCuda.cmake); without CUDA, no_gpu/ says so in their place.
+  if(ATTN_CUDA)
+    list(FILTER sources EXCLUDE REGEX "/no_gpu/")
+  endif()
   attn_split_kernel_sources(sources kernel_sources)
 
   set(target attn_${name})

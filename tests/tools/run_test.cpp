@@ -91,7 +91,8 @@ TEST(Program, WrongUsageIsTwo) {
 TEST(Program, InfoSaysWhatACallTakes) {
   const Said text = say({"info"});
   EXPECT_EQ(text.status, success);
-  for (const char* part : {"CPU", "kernels built", "machine runs", "a call takes", "threads"})
+  for (const char* part :
+       {"CPU", "kernels built", "machine runs", "a call takes", "threads", "GPU"})
     EXPECT_NE(text.out.find(part), std::string::npos) << part;
   const Said said = say({"info", "--json"});
   const auto json = nlohmann::json::parse(said.out);

@@ -11,6 +11,7 @@
 
 #include "attn/core/error.hpp"
 #include "attn/core/thread_pool.hpp"
+#include "attn/kernels/gpu/device.hpp"
 #include "attn/kernels/target.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/machine.hpp"
@@ -78,7 +79,9 @@ nlohmann::json json_of(const Facts& facts) {
           {"targets_available", facts.runs},
           {"target", facts.best ? nlohmann::json(*facts.best) : nlohmann::json()},
           {"threads", facts.threads},
-          {"own_flags", facts.flags}};
+          {"own_flags", facts.flags},
+          {"gpu", gpu::describe()},
+          {"gpu_available", gpu::available()}};
 }
 
 void print_text(const Facts& facts, std::FILE* out) {
@@ -105,6 +108,7 @@ void print_text(const Facts& facts, std::FILE* out) {
              "your functors  for every set above through attn_kernel_sources(); compiled any\n"
              "               other way they get their own flags, as this program has: {}\n",
              facts.flags);
+  fmt::print(out, "GPU            {}\n", gpu::describe());
 }
 
 }  // namespace

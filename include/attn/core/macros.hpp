@@ -8,7 +8,7 @@
 /// inlined, so that code built for one instruction set never leaks into another as a weak
 /// symbol.
 #if defined(__CUDACC__)
-#  define ATTN_FN __host__ __device__ inline
+#  define ATTN_FN __host__ __device__ __forceinline__
 #else
 #  define ATTN_FN inline __attribute__((always_inline))
 #endif

@@ -89,7 +89,8 @@ struct DualParams {
     return seed(s, base.at(s, i), Read::at, Index<V>(i));
   }
   ATTN_FN Dual<V> along(int s, const Site<Dual<V>>& site) const {
-    return seed(s, base.along(s, {site.batch, site.head, site.q, site.k}), Read::along, site.k);
+    const Site<V> place{site.batch, site.head, site.q, site.k};
+    return seed(s, base.along(s, place), Read::along, site.k);
   }
 
  private:

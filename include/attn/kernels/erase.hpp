@@ -70,8 +70,8 @@ const F& functor_of(const StageData& data) {
 struct ReachParams {
   TableReach& reach;
 
-  double value(int slot) const { return at(slot, 0); }
-  double at(int slot, int index) const {
+  ATTN_FN double value(int slot) const { return at(slot, 0); }
+  ATTN_FN double at(int slot, int index) const {
     if (slot >= reach.slots) reach.slots = slot + 1;
     if (slot < kMaxTables) {
       auto& low = reach.low[static_cast<std::size_t>(slot)];
@@ -81,7 +81,7 @@ struct ReachParams {
     }
     return 1.0;
   }
-  double along(int slot, const Site<double>& site) const { return at(slot, site.k); }
+  ATTN_FN double along(int slot, const Site<double>& site) const { return at(slot, site.k); }
 };
 
 /// The scalar half of a pointwise stage: what the reference calls.

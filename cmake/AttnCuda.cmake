@@ -1,0 +1,65 @@
+# The GPU half of attn::kernels (ATTN_CUDA=ON): sources from src/kernels/gpu, and an instance of
+# forward and backward for each element type and head size of one list, generated into the build
+# tree. Included once attn_kernels exists.
+
+set(ATTN_CUDA_LIST all CACHE STRING
+  "GPU kernels: 'all' types and head sizes, or 'quick' (bf16 and float, sizes 64 and 128)")
+set_property(CACHE ATTN_CUDA_LIST PROPERTY STRINGS all quick)
+
+# Machine code for Hopper, and PTX from which the driver makes it for everything from Ampere on.
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+  set(CMAKE_CUDA_ARCHITECTURES 80-virtual 90-real CACHE STRING "CUDA architectures")
+endif()
+enable_language(CUDA)
+find_package(CUDAToolkit 12.1 REQUIRED)
+
+set(gpu_types BFloat16 Float16 float)
+set(gpu_sizes 32 64 96 128 192 256)
+if(ATTN_CUDA_LIST STREQUAL quick)
+  set(gpu_types BFloat16 float)
+  set(gpu_sizes 64 128)
+elseif(NOT ATTN_CUDA_LIST STREQUAL all)
+  message(FATAL_ERROR "ATTN_CUDA_LIST is '${ATTN_CUDA_LIST}'; known: all, quick")
+endif()
+
+set(gpu_generated "${PROJECT_BINARY_DIR}/generated/gpu")
+set(gpu_list)
+set(gpu_instances)
+foreach(type IN LISTS gpu_types)
+  foreach(size IN LISTS gpu_sizes)
+    string(APPEND gpu_list "ATTN_GPU_INSTANCE(${type}, ${size})\n")
+    foreach(pass forward backward)
+      set(file "${gpu_generated}/${pass}_${type}_${size}.cu")
+      file(CONFIGURE OUTPUT "${file}" CONTENT
+        "#define ATTN_GPU_TYPE ${type}\n#define ATTN_GPU_DIM ${size}\n#include \"kernels/gpu/${pass}_instance.cu\"\n")
+      list(APPEND gpu_instances "${file}")
+    endforeach()
+  endforeach()
+endforeach()
+file(CONFIGURE OUTPUT "${gpu_generated}/attn_gpu_instances.inc" CONTENT "${gpu_list}")
+
+# What every CUDA source needs, a user's with functors of their own too: functors call constexpr
+# functions of the standard library. 554: a conversion that is never called; 68: constants of
+# Philox that are meant as bits. CMake 3.25 does not know cuda_std_20 with CUDA 13.
+add_library(attn_cuda_options INTERFACE)
+target_compile_options(attn_cuda_options INTERFACE
+  $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 --expt-relaxed-constexpr -diag-suppress=554,68>)
+# Without a feature CMake would append -std=c++17; this one says C++20 and adds nothing.
+target_compile_features(attn_cuda_options INTERFACE cxx_std_20)
+target_include_directories(attn_cuda_options INTERFACE
+  "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src" "${gpu_generated}")
+target_link_libraries(attn_cuda_options INTERFACE CUDA::cudart_static)
+
+# Objects of their own, because the C++ compiler's warnings mean nothing to nvcc.
+file(GLOB gpu_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/kernels/gpu/*.cu")
+list(FILTER gpu_sources EXCLUDE REGEX "_instance\\.cu$")
+add_library(attn_kernels_gpu OBJECT ${gpu_sources} ${gpu_instances})
+target_link_libraries(attn_kernels_gpu PRIVATE attn::core attn_cuda_options)
+# Divisions and exponentials good to 2^-21: what a soft cap or a Gaussian costs depends on it.
+target_compile_options(attn_kernels_gpu PRIVATE -use_fast_math)
+set_target_properties(attn_kernels_gpu PROPERTIES POSITION_INDEPENDENT_CODE ON)
+
+target_sources(attn_kernels PRIVATE $<TARGET_OBJECTS:attn_kernels_gpu>)
+target_link_libraries(attn_kernels PUBLIC CUDA::cudart_static)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/attn/kernels/gpu"
+  DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/attn/kernels" FILES_MATCHING PATTERN "*.cuh")

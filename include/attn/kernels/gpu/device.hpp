@@ -1,0 +1,23 @@
+/// The GPU of this process: whether there is one that the kernels run on, and its name.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <string>
+
+struct CUstream_st;
+
+namespace attn::gpu {
+
+/// cudaStream_t under a name that needs no CUDA header.
+using Stream = CUstream_st*;
+
+/// Whether the library was built with CUDA and the current device can run its kernels
+/// (compute capability 8.0 and later). Never throws.
+bool available();
+
+/// "NVIDIA H200, compute capability 9.0, 132 multiprocessors, 140 GiB", or why there is none.
+std::string describe();
+
+}  // namespace attn::gpu

@@ -1,0 +1,22 @@
+// Backward for one element type and head size: ATTN_GPU_TYPE and ATTN_GPU_DIM.
+
+#include "attn/kernels/gpu/backward.cuh"
+#include "kernels/gpu/instances.cuh"
+
+namespace attn::gpu {
+
+template <>
+void run_backward<ATTN_GPU_TYPE, ATTN_GPU_DIM>(const BackwardArgs<ATTN_GPU_TYPE>& args,
+                                               const Lowered& recipe, void* workspace,
+                                               Stream stream, Determinism determinism) {
+  if constexpr (kHasCommonRecipes<ATTN_GPU_TYPE, ATTN_GPU_DIM>) {
+    const auto run = [&](const auto& stages, const auto& grads) {
+      launch_backward<ATTN_GPU_DIM>(args, stages, grads, workspace, stream, determinism);
+    };
+    if (run_common(recipe, CommonRecipes{}, run)) return;
+  }
+  launch_backward<ATTN_GPU_DIM>(args, recipe.stages, recipe.grads, workspace, stream,
+                                determinism);
+}
+
+}  // namespace attn::gpu

@@ -1,0 +1,68 @@
+/// Decoding for recipes chosen at run time: the common ones have kernels of their own.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <cstddef>
+
+#include "attn/core/error.hpp"
+#include "attn/kernels/args.hpp"
+#include "attn/kernels/gpu/decode.cuh"
+#include "attn/kernels/gpu/general.cuh"
+#include "kernels/gpu/instances.cuh"
+#include "kernels/gpu/lower.cuh"
+
+namespace attn::gpu {
+
+/// A scale and softmax belong to each of them.
+using DecodeRecipes = Combinations<Combination<score::Chain<>, mask::None>,
+                                   Combination<score::Chain<>, mask::Causal>,
+                                   Combination<score::Chain<>, mask::Lengths>,
+                                   Combination<score::Chain<>, mask::SlidingWindow>>;
+
+/// Throws for tables that do not fit. Their numbers are on the device: which entries a modifier
+/// reads is not asked, nor what pages hold.
+template <class T>
+void check_tables(const ForwardArgs<T>& args, Recipe recipe) {
+  if (args.paging.table != nullptr) return;
+  for (AnyScore& score : recipe.scores) score.reach = nullptr;
+  validate(args, recipe);
+}
+
+template <class T>
+std::size_t decode_workspace_size(const ForwardArgs<T>& args) {
+  return decode_workspace_bytes(args);
+}
+
+template <class T>
+void decode(const ForwardArgs<T>& args, const Recipe& recipe, void* workspace, Stream stream) {
+  constexpr const char* kWhere = "attn::gpu::decode";
+  check_decode(args);
+  check_tables(args, recipe);
+  const Lowered lowered = lower(kWhere, recipe);
+  const auto& chosen = lowered.stages.normaliser.chosen;
+  if (!chosen.holds<normalise::Softmax>() && !chosen.holds<normalise::SoftmaxSink>())
+    fail<Unsupported>(kWhere,
+                      ": parts of the keys are merged for softmax, with a sink or "
+                      "without; the recipe has another normaliser");
+  if (lowered.stages.factor.count != 0)
+    fail<Unsupported>(kWhere, ": weight modifiers are not built; attn::gpu::forward has them");
+  const bool common = run_common(
+      lowered, DecodeRecipes{},
+      [&](const auto& stages, const auto&) { decode(args, stages, workspace, stream); });
+  if (common) return;
+  Stages<GeneralScore, GeneralMask, GeneralNormaliser> general;
+  general.scale = lowered.stages.scale;
+  general.score = lowered.stages.score;
+  general.mask = lowered.stages.mask;
+  general.normaliser = lowered.stages.normaliser;
+  std::copy_n(lowered.stages.score_tables.data, GeneralScore::kTables,
+              general.score_tables.data);
+  std::copy_n(lowered.stages.normaliser_tables.data, GeneralNormaliser::kTables,
+              general.normaliser_tables.data);
+  decode(args, general, workspace, stream);
+}
+
+}  // namespace attn::gpu

@@ -1,0 +1,151 @@
+#include <cstddef>
+
+#include "attn/core/error.hpp"
+#include "attn/kernels/erase.hpp"
+#include "kernels/gpu/lower.cuh"
+
+namespace attn::gpu {
+namespace {
+
+/// Which functor of a list a stage holds: its erased functions are those of that type.
+template <class... Fs>
+bool identify(const AnyScore& any, OneOf<Fs...>& to) {
+  return ((any.forward == erase_score(Fs{}, {}).forward
+               ? (to.set(functor_of<Fs>(any.data)), true)
+               : false) ||
+          ...);
+}
+template <class... Fs>
+bool identify(const AnyWeight& any, OneOf<Fs...>& to) {
+  return ((any.stage.forward == erase_weight(Fs{}, {}).stage.forward
+               ? (to.set(functor_of<Fs>(any.stage.data)), true)
+               : false) ||
+          ...);
+}
+template <class... Ms>
+bool identify(const AnyMask& any, OneOf<Ms...>& to) {
+  return (
+      (any.keep == erase_mask(Ms{}).keep ? (to.set(functor_of<Ms>(any.data)), true) : false) ||
+      ...);
+}
+template <class... Ns>
+bool identify(const AnyNormaliser& any, OneOf<Ns...>& to) {
+  return ((any.final_weight == erase_normaliser(Ns{}, {}).final_weight
+               ? (to.set(functor_of<Ns>(any.data)), true)
+               : false) ||
+          ...);
+}
+
+/// Gives a stage's tables the next free slots.
+template <int kSlots, class Link, class Tables, class Grads>
+void place_tables(const char* where, const StageData& data, const TableGrad* wanted, Link& link,
+                  int& used, Tables& tables, Grads& grads) {
+  if (used + data.slots > kSlots)
+    fail<Unsupported>(where, ": the modifiers read more than ", kSlots,
+                      " tables, which is what the GPU's general kernel takes");
+  link.slot = used;
+  link.slots = data.slots;
+  for (int slot = 0; slot < data.slots; ++slot, ++used) {
+    tables.data[used] = DeviceTable(data.tables[static_cast<std::size_t>(slot)]);
+    if (wanted != nullptr) grads.data[used] = DeviceTableGrad(wanted[slot]);
+  }
+}
+
+void lower_scores(const char* where, const Recipe& recipe, const RecipeGrads& grads,
+                  Lowered& to) {
+  GeneralScore& score = to.stages.score;
+  int used = 0;
+  for (std::size_t i = 0; i < recipe.scores.size(); ++i) {
+    AnyDeviceScore link;
+    if (!identify(recipe.scores[i], link))
+      fail<Unsupported>(where, ": score modifier ", i,
+                        " is none of the library's; give your own functor to the template in "
+                        "attn/kernels/gpu/forward.cuh");
+    // Constant scales before anything else are one factor.
+    if (link.holds<score::Scale>() && score.count == 0) {
+      to.stages.scale *= link.get<score::Scale>().factor;
+      continue;
+    }
+    if (score.count == GeneralScore::kMax)
+      fail<Unsupported>(where, ": ", recipe.scores.size(), " score modifiers; the GPU takes ",
+                        GeneralScore::kMax);
+    place_tables<GeneralScore::kTables>(
+        where, recipe.scores[i].data,
+        i < grads.scores.size() ? grads.scores[i].data() : nullptr, link, used,
+        to.stages.score_tables, to.grads.score);
+    score.links[score.count++] = link;
+  }
+}
+
+void lower_mask(const char* where, const MaskTree& tree, GeneralMask& to) {
+  GeneralMask::Node node;
+  node.kind = static_cast<GeneralMask::Kind>(tree.kind);
+  if (tree.kind == MaskTree::Kind::leaf) {
+    if (!identify(tree.leaf, node.leaf))
+      fail<Unsupported>(where,
+                        ": a mask is none of the library's; give your own functor to the "
+                        "template in attn/kernels/gpu/forward.cuh");
+  } else {
+    for (const MaskTree& child : tree.children) lower_mask(where, child, to);
+    node.arity = static_cast<int>(tree.children.size());
+  }
+  if (to.count == GeneralMask::kMax)
+    fail<Unsupported>(where, ": a mask of more than ", GeneralMask::kMax,
+                      " parts, which is what the GPU's general kernel takes");
+  to.nodes[to.count++] = node;
+}
+
+/// A leaf that keeps everything says nothing, unless an operation counts it.
+void lower_top_mask(const char* where, const MaskTree& tree, GeneralMask& to) {
+  AnyDeviceMask leaf;
+  if (tree.kind == MaskTree::Kind::leaf && identify(tree.leaf, leaf) &&
+      leaf.holds<mask::None>())
+    return;
+  lower_mask(where, tree, to);
+}
+
+}  // namespace
+
+Lowered lower(const char* where, const Recipe& recipe, const RecipeGrads& grads) {
+  if (recipe.similarity != Similarity::dot)
+    fail<Unsupported>(where,
+                      ": this kernel of the GPU computes dot products; the recipe asks "
+                      "for another similarity");
+  Lowered to;
+  to.stages.scale = recipe.scale;
+  lower_scores(where, recipe, grads, to);
+  for (const MaskTree& tree : recipe.masks) {
+    // All of a list of masks must keep a pair anyway.
+    if (tree.kind == MaskTree::Kind::all_of) {
+      for (const MaskTree& child : tree.children) lower_top_mask(where, child, to.stages.mask);
+    } else {
+      lower_top_mask(where, tree, to.stages.mask);
+    }
+  }
+  int used = 0;
+  if (!identify(recipe.normaliser, to.stages.normaliser.chosen))
+    fail<Unsupported>(where,
+                      ": the normaliser is none that streams on the GPU (softmax, softmax with "
+                      "sink, identity, mean, sigmoid, summed sigmoid)");
+  place_tables<GeneralNormaliser::kTables>(
+      where, recipe.normaliser.data, grads.normaliser.data(), to.stages.normaliser.chosen, used,
+      to.stages.normaliser_tables, to.grads.normaliser);
+  used = 0;
+  if (recipe.factors.size() > GeneralFactor::kMax)
+    fail<Unsupported>(where, ": ", recipe.factors.size(), " weight modifiers; the GPU takes ",
+                      GeneralFactor::kMax);
+  for (std::size_t i = 0; i < recipe.factors.size(); ++i) {
+    AnyDeviceFactor link;
+    if (!recipe.factors[i].is_factor || !identify(recipe.factors[i], link))
+      fail<Unsupported>(where, ": weight modifier ", i,
+                        " is no factor of the library's (dropout, local Gaussian, scale)");
+    place_tables<GeneralFactor::kTables>(
+        where, recipe.factors[i].stage.data,
+        i < grads.factors.size() ? grads.factors[i].data() : nullptr, link, used,
+        to.stages.factor_tables, to.grads.factor);
+    to.stages.factor.links[to.stages.factor.count++] = link;
+  }
+  return to;
+}
+
+}  // namespace attn::gpu

@@ -1,0 +1,22 @@
+/// From a recipe, whose functors have lost their types, to the functors of the GPU.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include "attn/kernels/args.hpp"
+#include "attn/kernels/gpu/general.cuh"
+#include "attn/kernels/recipe.hpp"
+
+namespace attn::gpu {
+
+/// A recipe as the general kernel takes it, and the gradients that are wanted of its tables.
+struct Lowered {
+  GeneralStages stages;
+  StagesGrads<GeneralStages> grads;
+};
+
+/// Throws Unsupported for what the GPU's kernels lack, naming it.
+Lowered lower(const char* where, const Recipe& recipe, const RecipeGrads& grads = {});
+
+}  // namespace attn::gpu

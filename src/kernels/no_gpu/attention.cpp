@@ -1,0 +1,47 @@
+// A build without CUDA: attention on the GPU says that there is none.
+
+#include "attn/kernels/gpu/attention.hpp"
+
+#include <cstddef>
+
+#include "attn/core/dtype.hpp"
+#include "attn/core/error.hpp"
+
+namespace attn::gpu {
+namespace {
+
+[[noreturn]] void refuse(const char* where) {
+  fail<Unsupported>(where, ": this build has no CUDA; configure it with ATTN_CUDA=ON");
+}
+
+}  // namespace
+
+template <class T>
+void forward(const ForwardArgs<T>&, const Recipe&, Stream) {
+  refuse("attn::gpu::forward");
+}
+
+template <class T>
+std::size_t backward_workspace(const BackwardArgs<T>&) {
+  refuse("attn::gpu::backward_workspace");
+}
+
+template <class T>
+void backward(const BackwardArgs<T>&, const Recipe&, const RecipeGrads&, void*, Stream,
+              Determinism) {
+  refuse("attn::gpu::backward");
+}
+
+// clang-format off
+template void forward(const ForwardArgs<float>&, const Recipe&, Stream);
+template void forward(const ForwardArgs<BFloat16>&, const Recipe&, Stream);
+template void forward(const ForwardArgs<Float16>&, const Recipe&, Stream);
+template std::size_t backward_workspace(const BackwardArgs<float>&);
+template std::size_t backward_workspace(const BackwardArgs<BFloat16>&);
+template std::size_t backward_workspace(const BackwardArgs<Float16>&);
+template void backward(const BackwardArgs<float>&, const Recipe&, const RecipeGrads&, void*, Stream, Determinism);
+template void backward(const BackwardArgs<BFloat16>&, const Recipe&, const RecipeGrads&, void*, Stream, Determinism);
+template void backward(const BackwardArgs<Float16>&, const Recipe&, const RecipeGrads&, void*, Stream, Determinism);
+// clang-format on
+
+}  // namespace attn::gpu

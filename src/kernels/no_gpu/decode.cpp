@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A build without CUDA: decoding on the GPU says that there is none.
+
+#include "attn/kernels/gpu/decode.hpp"
+
+#include <cstddef>
+
+#include "attn/core/dtype.hpp"
+#include "attn/core/error.hpp"
+
+namespace attn::gpu {
+namespace {
+
+[[noreturn]] void refuse_decode(const char* where) {
+  fail<Unsupported>(where, ": this build has no CUDA; configure it with ATTN_CUDA=ON");
+}
+
+}  // namespace
+
+template <class T>
+std::size_t decode_workspace_size(const ForwardArgs<T>&) {
+  refuse_decode("attn::gpu::decode_workspace_size");
+}
+template <class T>
+void decode(const ForwardArgs<T>&, const Recipe&, void*, Stream) {
+  refuse_decode("attn::gpu::decode");
+}
+
+// clang-format off
+template std::size_t decode_workspace_size(const ForwardArgs<float>&);
+template std::size_t decode_workspace_size(const ForwardArgs<BFloat16>&);
+template std::size_t decode_workspace_size(const ForwardArgs<Float16>&);
+template void decode(const ForwardArgs<float>&, const Recipe&, void*, Stream);
+template void decode(const ForwardArgs<BFloat16>&, const Recipe&, void*, Stream);
+template void decode(const ForwardArgs<Float16>&, const Recipe&, void*, Stream);
+// clang-format on
+
+}  // namespace attn::gpu

@@ -1,0 +1,17 @@
+// A build without CUDA: there is no GPU, and it says so.
+
+#include "attn/kernels/gpu/device.hpp"
+
+#include <string>
+
+namespace attn::gpu {
+
+bool available() {
+  return false;
+}
+
+std::string describe() {
+  return "none: this build has no CUDA (ATTN_CUDA=ON builds it)";
+}
+
+}  // namespace attn::gpu

@@ -1,0 +1,201 @@
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "attn/kernels/gpu/attention.hpp"
+#include "attn/kernels/gpu/error.hpp"
+#include "gpu/run_gpu.hpp"
+#include "kernels/support/inputs.hpp"
+#include "support/tolerance.hpp"
+
+namespace attn::test {
+namespace {
+
+/// Memory of the GPU that mirrors memory of the host.
+class Mirror {
+ public:
+  Mirror(void* host, std::size_t bytes) : host_(host), bytes_(bytes) {
+    ATTN_CUDA_CALL(cudaMalloc(&device_, std::max<std::size_t>(bytes, 16)));
+    if (bytes > 0) ATTN_CUDA_CALL(cudaMemcpy(device_, host, bytes, cudaMemcpyHostToDevice));
+  }
+  Mirror(const Mirror&) = delete;
+  Mirror& operator=(const Mirror&) = delete;
+  ~Mirror() { cudaFree(device_); }
+
+  void fetch() {
+    if (bytes_ > 0) ATTN_CUDA_CALL(cudaMemcpy(host_, device_, bytes_, cudaMemcpyDeviceToHost));
+  }
+  void* device() const { return device_; }
+  const void* host() const { return host_; }
+
+ private:
+  void* host_;
+  std::size_t bytes_;
+  void* device_ = nullptr;
+};
+
+class Mirrors {
+ public:
+  /// The view over the GPU's copy of everything between its first and last element.
+  template <class T, int kRank>
+  View<T, kRank> put(View<T, kRank> view) {
+    if (view.data == nullptr || view.size() == 0) return view;
+    std::int64_t low = 0;
+    std::int64_t high = 0;
+    for (std::size_t axis = 0; axis < kRank; ++axis) {
+      const std::int64_t reach = (view.shape[axis] - 1) * view.strides[axis];
+      (reach < 0 ? low : high) += reach;
+    }
+    auto* first = const_cast<std::remove_const_t<T>*>(view.data) + low;
+    const Mirror& made =
+        all_.emplace_back(first, static_cast<std::size_t>(high - low + 1) * sizeof(T));
+    view.data = static_cast<T*>(made.device()) - low;
+    return view;
+  }
+  template <class T>
+  T* put(const std::vector<T>& list) {
+    return static_cast<T*>(
+        all_.emplace_back(const_cast<T*>(list.data()), list.size() * sizeof(T)).device());
+  }
+  void fetch() {
+    for (Mirror& mirror : all_) mirror.fetch();
+  }
+  /// Pointers to mirrored memory inside a functor become pointers to the mirror.
+  void redirect(StageData& data) const {
+    for (std::size_t at = 0; at + sizeof(void*) <= data.functor.size(); at += sizeof(void*)) {
+      const void* pointer = nullptr;
+      std::memcpy(&pointer, data.functor.data() + at, sizeof(pointer));
+      for (const Mirror& mirror : all_) {
+        if (pointer == nullptr || pointer != mirror.host()) continue;
+        const void* moved = mirror.device();
+        std::memcpy(data.functor.data() + at, &moved, sizeof(moved));
+        break;
+      }
+    }
+    for (int slot = 0; slot < data.slots; ++slot) {
+      auto& table = data.tables[static_cast<std::size_t>(slot)];
+      for (const Mirror& mirror : all_)
+        if (table.data != nullptr && table.data == mirror.host()) table.data = mirror.device();
+    }
+  }
+  void redirect(MaskTree& tree) const {
+    redirect(tree.leaf.data);
+    for (MaskTree& child : tree.children) redirect(child);
+  }
+
+ private:
+  std::deque<Mirror> all_;
+};
+
+Recipe device_recipe(const Problem& p, Mirrors& mirrors) {
+  for (const TestTable& table : p.tables) mirrors.put(table.f32);
+  for (const auto& list : p.numbers) mirrors.put(list);
+  for (const auto& list : p.flags) mirrors.put(list);
+  Recipe recipe = p.recipe;
+  for (AnyScore& score : recipe.scores) mirrors.redirect(score.data);
+  for (MaskTree& mask : recipe.masks) mirrors.redirect(mask);
+  mirrors.redirect(recipe.normaliser.data);
+  for (AnyWeight& factor : recipe.factors) mirrors.redirect(factor.stage.data);
+  return recipe;
+}
+
+template <class T>
+Results run_typed(const Problem& p, gpu::Determinism determinism) {
+  Inputs<T> inputs(p, p.spec.q_lay, p.spec.kv_lay, p.spec.out_lay);
+  Mirrors constants;
+  const Recipe recipe = device_recipe(p, constants);
+
+  Mirrors data;
+  const ForwardArgs<T> host = inputs.forward_args(true);
+  const BackwardArgs<T> back = inputs.backward_args();
+  const ForwardArgs<T> forward{.q = data.put(host.q),
+                               .k = data.put(host.k),
+                               .v = data.put(host.v),
+                               .out = data.put(host.out),
+                               .stat = data.put(host.stat)};
+  const BackwardArgs<T> backward{.q = forward.q,
+                                 .k = forward.k,
+                                 .v = forward.v,
+                                 .out = forward.out,
+                                 .stat = forward.stat,
+                                 .d_out = data.put(back.d_out),
+                                 .d_stat = data.put(back.d_stat),
+                                 .dq = data.put(back.dq),
+                                 .dk = data.put(back.dk),
+                                 .dv = data.put(back.dv)};
+  std::deque<std::vector<float>> tables;
+  RecipeGrads grads;
+  grads.scores.resize(p.recipe.scores.size());
+  grads.factors.resize(p.recipe.factors.size());
+  for (const TestTable& table : p.tables) {
+    auto& buffer = tables.emplace_back(table.f32.size(), 1e3f);
+    const TableGrad grad = table.grad(data.put(buffer), DType::f32);
+    const auto index = static_cast<std::size_t>(table.place.index);
+    const auto slot = static_cast<std::size_t>(table.place.slot);
+    if (table.place.stage == TablePlace::Stage::score) grads.scores[index][slot] = grad;
+    if (table.place.stage == TablePlace::Stage::normaliser) grads.normaliser[slot] = grad;
+    if (table.place.stage == TablePlace::Stage::factor) grads.factors[index][slot] = grad;
+  }
+  std::vector<unsigned char> workspace(gpu::backward_workspace(backward), 0xff);
+  void* const space = constants.put(workspace);
+
+  gpu::forward(forward, recipe);
+  gpu::backward(backward, recipe, grads, space, nullptr, determinism);
+  ATTN_CUDA_CALL(cudaDeviceSynchronize());
+  data.fetch();
+
+  Results all{inputs.out.values(),
+              inputs.stat.values(),
+              inputs.dq.values(),
+              inputs.dk.values(),
+              inputs.dv.values(),
+              {},
+              ""};
+  for (std::size_t t = 0; t < tables.size(); ++t) {
+    auto& numbers = all.tables.emplace_back();
+    for (std::size_t i = 0; i < tables[t].size(); i += p.tables[t].spacing)
+      numbers.push_back(static_cast<double>(tables[t][i]));
+    if (elements(p.tables[t].shape) == 0) numbers.clear();
+  }
+  all.damage = inputs.out.damage() + inputs.stat.damage() + inputs.dq.damage() +
+               inputs.dk.damage() + inputs.dv.damage();
+  return all;
+}
+
+}  // namespace
+
+Results run_gpu(const Problem& p, gpu::Determinism determinism) {
+  if (p.spec.dtype == DType::bf16) return run_typed<BFloat16>(p, determinism);
+  if (p.spec.dtype == DType::f16) return run_typed<Float16>(p, determinism);
+  return run_typed<float>(p, determinism);
+}
+
+std::string gpu_difference(const Problem& p, const Results& got, const Results& want) {
+  const Spec& spec = p.spec;
+  const int rows = std::max(1, spec.batch * spec.heads() * spec.queries);
+  const int longest = std::max({1, spec.keys, spec.queries * spec.group});
+  // Exponentials and the products of three TF32 numbers are good to 2^-21; weights and their
+  // gradients are rounded to 16 bits once more on their way into a product.
+  const double extra = spec.dtype == DType::f32 ? 8.0 : 2.0;
+  const double output = extra * tolerance(spec.dtype, longest);
+  const double gradient = extra * gradient_tolerance(spec.dtype, longest, spec.group);
+  const double table =
+      extra * gradient_tolerance(spec.dtype, rows * std::max(1, spec.keys), rows);
+  std::string wrong =
+      difference("out", got.out, want.out, output) +
+      difference("stat", got.stat, want.stat, 8.0 * tolerance(DType::f32, longest)) +
+      difference("dq", got.dq, want.dq, gradient) +
+      difference("dk", got.dk, want.dk, gradient) + difference("dv", got.dv, want.dv, gradient);
+  for (std::size_t t = 0; t < want.tables.size(); ++t)
+    wrong += difference("gradient of table " + std::to_string(t), got.tables[t], want.tables[t],
+                        table);
+  return wrong + got.damage;
+}
+
+}  // namespace attn::test
