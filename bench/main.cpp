@@ -239,6 +239,8 @@ int main_with(int argc, char** argv) {
     return app.exit(failure) == 0 ? 0 : 2;
   }
   try {
+    // A run of many minutes shows each line when it is there, into a pipe or a file as well.
+    std::setvbuf(stdout, nullptr, _IOLBF, 0);
     // Before anything asks for the time; children inherit it.
     if (command.clock == "cpu") setenv(kClockVariable, "cpu", 1);
     if (command.target.empty()) command.target = instruction_sets().at(0)->set;
