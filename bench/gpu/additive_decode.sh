@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Rows G5 (decode) and G6 (additive) on a machine with a GPU and PyTorch: runs the tests, then
-# both programs of additive_decode_build.sh and their peers, and prints the ratios.
+# both programs and their peers, and prints the ratios.
 # bench/gpu/additive_decode.sh [folder of the programs]
 set -eu
 cd "$(dirname "$0")/../.."
-programs=${1:-build/gpu2}
+programs=${1:-build/cuda/bin}
 results=$(mktemp -d)
 trap 'rm -r "$results"' EXIT
 
