@@ -1,32 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Additive attention by torch.compile: the shapes of additive.cu, name and milliseconds."""
 
-import statistics
-
 import torch
 
+from timing import median
+
 SHAPES = [(8, 128, 512, 256), (4, 1024, 1024, 256)]
-flush = torch.empty(256 << 20, dtype=torch.uint8, device="cuda")
 
 
 def additive(q, k, v, w):
     hidden = torch.tanh(q.unsqueeze(2) + k.unsqueeze(1))
     return torch.softmax(hidden @ w, -1) @ v
-
-
-def median(run, count=31):
-    for _ in range(3):
-        run()
-    times = []
-    for _ in range(count):
-        flush.zero_()
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        begin.record()
-        run()
-        end.record()
-        end.synchronize()
-        times.append(begin.elapsed_time(end))
-    return statistics.median(times)
 
 
 def main():

@@ -1,29 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decoding with PyTorch's attention on cuDNN: the shapes of decode.cu, name and milliseconds."""
 
-import statistics
-
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
+from timing import median
+
 SHAPES = [(16, 32, 1, 8192, 128), (1, 32, 1, 65536, 128), (16, 8, 4, 8192, 128),
           (16, 8, 8, 8192, 128), (16, 32, 1, 8192, 64)]
-flush = torch.empty(256 << 20, dtype=torch.uint8, device="cuda")
-
-
-def median(run, count=31):
-    for _ in range(3):
-        run()
-    times = []
-    for _ in range(count):
-        flush.zero_()
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        begin.record()
-        run()
-        end.record()
-        end.synchronize()
-        times.append(begin.elapsed_time(end))
-    return statistics.median(times)
 
 
 def main():

@@ -25,7 +25,7 @@
 #include "attn/score/bias.hpp"
 #include "attn/score/scale.hpp"
 #include "attn/score/soft_cap.hpp"
-#include "gpu/decode_device.cuh"
+#include "gpu/on_device.cuh"
 #include "kernels/support/strided.hpp"
 #include "support/random.hpp"
 #include "support/tolerance.hpp"

@@ -19,12 +19,6 @@ using AdditiveRecipes = Combinations<Combination<score::Chain<>, mask::None>,
                                      Combination<score::Chain<>, mask::Causal>,
                                      Combination<score::Chain<>, mask::Lengths>>;
 
-/// Tables are on the device: which of their entries a modifier reads is not asked.
-Recipe checkable(Recipe recipe) {
-  for (AnyScore& score : recipe.scores) score.reach = nullptr;
-  return recipe;
-}
-
 /// run(stages) for the functors of the recipe.
 template <class Run>
 void with_stages(const char* where, const Recipe& recipe, const Run& run) {

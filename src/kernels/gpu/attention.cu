@@ -48,14 +48,6 @@ void for_built_size(const char* where, std::int64_t channels, std::int64_t value
                     built.empty() ? "of other types alone" : "up to " + built);
 }
 
-/// validate() asks each modifier which entries it reads; T5's would look into the GPU's memory.
-Recipe checkable(const Recipe& recipe) {
-  Recipe result = recipe;
-  for (AnyScore& score : result.scores)
-    if (score.forward == erase_score(score::T5Bias{}, {}).forward) score.reach = nullptr;
-  return result;
-}
-
 __global__ void clear_kernel(float* data, std::int64_t count, std::int64_t s1, std::int64_t s2,
                              std::int64_t s3, std::int64_t t0, std::int64_t t1, std::int64_t t2,
                              std::int64_t t3) {

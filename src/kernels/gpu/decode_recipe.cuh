@@ -22,15 +22,6 @@ using DecodeRecipes = Combinations<Combination<score::Chain<>, mask::None>,
                                    Combination<score::Chain<>, mask::Lengths>,
                                    Combination<score::Chain<>, mask::SlidingWindow>>;
 
-/// Throws for tables that do not fit. Their numbers are on the device: which entries a modifier
-/// reads is not asked, nor what pages hold.
-template <class T>
-void check_tables(const ForwardArgs<T>& args, Recipe recipe) {
-  if (args.paging.table != nullptr) return;
-  for (AnyScore& score : recipe.scores) score.reach = nullptr;
-  validate(args, recipe);
-}
-
 template <class T>
 std::size_t decode_workspace_size(const ForwardArgs<T>& args) {
   return decode_workspace_bytes(args);
@@ -40,7 +31,8 @@ template <class T>
 void decode(const ForwardArgs<T>& args, const Recipe& recipe, void* workspace, Stream stream) {
   constexpr const char* kWhere = "attn::gpu::decode";
   check_decode(args);
-  check_tables(args, recipe);
+  // What pages and lengths hold is on the device and cannot be asked.
+  if (args.paging.table == nullptr) validate(args, checkable(recipe));
   const Lowered lowered = lower(kWhere, recipe);
   const auto& chosen = lowered.stages.normaliser.chosen;
   if (!chosen.holds<normalise::Softmax>() && !chosen.holds<normalise::SoftmaxSink>())

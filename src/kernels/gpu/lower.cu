@@ -106,6 +106,13 @@ void lower_top_mask(const char* where, const MaskTree& tree, GeneralMask& to) {
 
 }  // namespace
 
+Recipe checkable(const Recipe& recipe) {
+  Recipe result = recipe;
+  for (AnyScore& score : result.scores)
+    if (score.forward == erase_score(score::T5Bias{}, {}).forward) score.reach = nullptr;
+  return result;
+}
+
 Lowered lower(const char* where, const Recipe& recipe, const RecipeGrads& grads) {
   if (recipe.similarity != Similarity::dot)
     fail<Unsupported>(where,

@@ -19,4 +19,8 @@ struct Lowered {
 /// Throws Unsupported for what the GPU's kernels lack, naming it.
 Lowered lower(const char* where, const Recipe& recipe, const RecipeGrads& grads = {});
 
+/// The recipe as validate() may see it: it asks each modifier which entries of its tables it
+/// reads, and T5's would look into the GPU's memory.
+Recipe checkable(const Recipe& recipe);
+
 }  // namespace attn::gpu
