@@ -23,6 +23,9 @@ Keep keep_lengths(const Given& given, const std::string& name = "valid_lens");
 /// "relu", "tanh", "gelu", "sigmoid", "elu" or "identity".
 Activation activation(const std::string& name);
 
+/// What most cases compare: the output and the weights.
+inline const Want kBoth = Want::output | Want::weights;
+
 /// The module with the case's parameters.
 template <class M>
 M loaded(M module, const Given& given) {

@@ -78,8 +78,8 @@ std::vector<Answered> answer_group(const tasks::PairModel& model, const AnswerOp
   return answered;
 }
 
-nlohmann::json json_of(const tasks::PairModel& model, const tasks::Answer& answer,
-                       bool weights) {
+nlohmann::json answer_json(const tasks::PairModel& model, const tasks::Answer& answer,
+                           bool weights) {
   nlohmann::json json{{"text", answer.text},
                       {"score", answer.score},
                       {"log_probability", answer.log_probability},
@@ -102,7 +102,7 @@ void print_json(const tasks::PairModel& model, const std::string& text,
   for (std::size_t i = 0; i < answered.pieces.size(); ++i) {
     nlohmann::json answers = nlohmann::json::array();
     for (const tasks::Answer& one : answered.answers[i])
-      answers.push_back(json_of(model, one, options.weights));
+      answers.push_back(answer_json(model, one, options.weights));
     pieces.push_back({{"source", answered.pieces[i]}, {"answers", std::move(answers)}});
   }
   const nlohmann::json line{

@@ -76,7 +76,7 @@ tasks::CaptionModel model_asked_for(const CaptionOptions& options) {
   return model;
 }
 
-nlohmann::json json_of(const Shown& shown, const tasks::CaptionAnswer& answer) {
+nlohmann::json caption_json(const Shown& shown, const tasks::CaptionAnswer& answer) {
   nlohmann::json json{{"image", files::printable(shown.name, 4096)},
                       {"text", answer.text},
                       {"words", answer.words},
@@ -106,7 +106,7 @@ int caption(const CaptionOptions& options, const Streams& streams) {
     const maps::Map map =
         tasks::caption_map(answers[i], pixels[i], model.model->options().looking);
     if (options.json) {
-      fmt::print(streams.out, "{}\n", json_of(shown[i], answers[i]).dump());
+      fmt::print(streams.out, "{}\n", caption_json(shown[i], answers[i]).dump());
     } else {
       fmt::print(streams.out, "{}\t{}", shown[i].name, answers[i].text);
       if (!shown[i].truth.empty() && shown[i].truth != answers[i].text)

@@ -115,18 +115,18 @@ void print_corpus(const DataOptions& options, const tasks::Corpus& corpus,
   }
 }
 
-json json_of(const tasks::Lengths& lengths) {
+json lengths_json(const tasks::Lengths& lengths) {
   return {{"mean", lengths.mean},
           {"median", lengths.median},
           {"95_percent", lengths.most},
           {"longest", lengths.longest}};
 }
 
-json json_of(const tasks::SideReport& side) {
-  return {{"characters", json_of(side.characters)}, {"words", json_of(side.tokens)}};
+json side_json(const tasks::SideReport& side) {
+  return {{"characters", lengths_json(side.characters)}, {"words", lengths_json(side.tokens)}};
 }
 
-json json_of(const DataOptions& options, const tasks::Corpus& corpus) {
+json corpus_json(const DataOptions& options, const tasks::Corpus& corpus) {
   const tasks::CorpusReport report = tasks::report_on(corpus);
   json out{{"name", corpus.name}, {"notes", corpus.notes}};
   for (const tasks::PartReport& part : report.parts)
@@ -134,8 +134,8 @@ json json_of(const DataOptions& options, const tasks::Corpus& corpus) {
                                {"repeated_sources", part.repeated_sources},
                                {"repeated_pairs", part.repeated_pairs},
                                {"several_targets", part.more_targets},
-                               {"source", json_of(part.source)},
-                               {"target", json_of(part.target)}};
+                               {"source", side_json(part.source)},
+                               {"target", side_json(part.target)}};
   for (const tasks::LeakReport& leak : report.leaks)
     out["shared"].push_back({{"from", leak.from},
                              {"to", leak.to},
@@ -202,7 +202,7 @@ int data(const DataOptions& options, const Streams& streams) {
   }
   const tasks::Corpus corpus = load(options, streams);
   if (options.json) {
-    fmt::print(streams.out, "{}\n", json_of(options, corpus).dump(2));
+    fmt::print(streams.out, "{}\n", corpus_json(options, corpus).dump(2));
   } else {
     print_corpus(options, corpus, streams);
   }

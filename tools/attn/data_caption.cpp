@@ -44,8 +44,8 @@ CanvasCounts counts_of(const std::vector<tasks::Canvas>& canvases) {
   return counts;
 }
 
-nlohmann::json json_of(const tasks::DigitParts& parts, const CanvasCounts& counts,
-                       const std::vector<tasks::Canvas>& samples) {
+nlohmann::json digits_json(const tasks::DigitParts& parts, const CanvasCounts& counts,
+                           const std::vector<tasks::Canvas>& samples) {
   nlohmann::json json{
       {"digits",
        {{"train", parts.train.size()},
@@ -81,7 +81,7 @@ int data_caption(const CaptionDataOptions& options, const Streams& streams) {
       test.begin(),
       test.begin() + static_cast<std::ptrdiff_t>(std::min(options.samples, test.size())));
   if (options.json) {
-    fmt::print(streams.out, "{}\n", json_of(parts, counts, samples).dump(2));
+    fmt::print(streams.out, "{}\n", digits_json(parts, counts, samples).dump(2));
   } else {
     fmt::print(streams.out,
                "caption\n\n  digits of MNIST: {} train, {} development, {} test; parts share "

@@ -111,8 +111,8 @@ std::vector<std::vector<double>> similarities(const Tensor& vectors) {
   return rows;
 }
 
-json json_of(const TextLines& texts, const Tensor& vectors, const Matches& matches,
-             const TextLines& among) {
+json embedding_json(const TextLines& texts, const Tensor& vectors, const Matches& matches,
+                    const TextLines& among) {
   json results = json::array();
   for (std::size_t i = 0; i < texts.texts.size(); ++i) {
     json result{{"text", texts.texts[i]}, {"embedding", row_of(vectors, i)}};
@@ -179,7 +179,7 @@ int embed(const EmbedOptions& options, const Streams& streams) {
                               ? Matches{}
                               : nearest_of(vectors, encoder, lines, options.top, streams);
   if (options.json) {
-    fmt::print(streams.out, "{}\n", json_of(texts, vectors, matches, among).dump(2));
+    fmt::print(streams.out, "{}\n", embedding_json(texts, vectors, matches, among).dump(2));
   } else if (!matches.empty()) {
     print_matches(texts, matches, among, streams);
   } else if (count > 1 && count <= kWidestMatrix) {

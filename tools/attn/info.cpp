@@ -68,7 +68,7 @@ std::string joined(const std::vector<std::string>& words) {
   return text.empty() ? "none" : text;
 }
 
-nlohmann::json json_of(const Facts& facts) {
+nlohmann::json facts_json(const Facts& facts) {
   auto caches = nlohmann::json::object();
   for (const CacheLevel& cache : facts.machine.caches) caches[cache.name] = cache.bytes;
   return {{"version", ATTN_VERSION},
@@ -117,7 +117,7 @@ int info(InfoFormat format, const Streams& streams) {
   const Facts all = facts();
   if (format == InfoFormat::json) {
     fmt::print(streams.out, "{}\n",
-               json_of(all).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+               facts_json(all).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
   } else {
     print_text(all, streams.out);
   }

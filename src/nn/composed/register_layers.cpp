@@ -15,8 +15,6 @@
 namespace attn::nn::composed {
 namespace {
 
-const Want kBoth = Want::output | Want::weights;
-
 Made run_multi_step(const Given& given) {
   const bool conv = given.options.flag("conv", given.has_parameter("layers.0.conv.weight"));
   const auto module = adapt::loaded(
@@ -33,7 +31,7 @@ Made run_multi_step(const Given& given) {
                                     .enc_out = given.need("enc_out"),
                                     .enc_embed = given.need("enc_embed"),
                                     .lengths = given.in("valid_lens")},
-                                   kBoth);
+                                   adapt::kBoth);
   return {
       {{"weights", made.weights}, {"mean_weights", made.mean_weights}, {"output", made.output}},
       module.named_parameters()};
@@ -88,7 +86,7 @@ Made run_dimensional(const Given& given) {
                                            .cap = given.options.number("c", 5.0),
                                            .order = order_of(given)}),
                     given);
-  const auto looked = module.forward(given.need("x"), given.in("valid_lens"), kBoth);
+  const auto looked = module.forward(given.need("x"), given.in("valid_lens"), adapt::kBoth);
   return {{{"output", looked.output}, {"context", looked.context}, {"weights", looked.weights}},
           module.named_parameters()};
 }

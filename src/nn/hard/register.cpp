@@ -56,7 +56,7 @@ Made run_hard(const Given& given) {
   return {{{"alpha", best.alpha}, {"index", best.index}, {"context", best.context}}, {}};
 }
 
-Mechanism hard() {
+Mechanism hard_sample() {
   return {
       .name = "hard_attention",
       .family = "hard",
@@ -145,7 +145,7 @@ auto made = attention.forward({.scores = scores, .annotations = annotations, .hi
 }  // namespace
 
 std::vector<Mechanism> hard_mechanisms() {
-  return {hard(), doubly()};
+  return {hard_sample(), doubly()};
 }
 
 }  // namespace attn::nn

@@ -17,14 +17,13 @@ namespace attn::nn {
 namespace {
 
 constexpr const char* kVaswani = "Vaswani et al., 2017, arXiv:1706.03762";
-const Want kBoth = Want::output | Want::weights;
 
 /// A layer of queries, keys and values on a case.
 template <class M>
 Made run_layer(const M& layer, const Given& given) {
   const Attended looked =
       layer.forward(given.need("queries"), given.need("keys"), given.need("values"),
-                    adapt::keep_lengths(given), kBoth);
+                    adapt::keep_lengths(given), adapt::kBoth);
   return {{{"output", looked.output}, {"weights", looked.weights}}, layer.named_parameters()};
 }
 

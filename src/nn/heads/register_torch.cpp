@@ -21,7 +21,7 @@
 namespace attn::nn {
 namespace {
 
-constexpr const char* kVaswani = "Vaswani et al., 2017, arXiv:1706.03762";
+constexpr const char* kPaper = "Vaswani et al., 2017, arXiv:1706.03762";
 constexpr const char* kLayerOptions =
     "d_model: features\nnhead: attentions side by side\ndim_feedforward: hidden features\n"
     "activation: relu or gelu\nnorm_first: normalise before each part instead of behind\n"
@@ -129,7 +129,7 @@ Mechanism torch_multihead_mechanism() {
       .formula =
           "head_a = softmax(W_q q (W_k k)^T / sqrt(d) + mask) W_v v, "
           "out = out_proj [head_0; head_1; ...]",
-      .paper = kVaswani,
+      .paper = kPaper,
       .made_of =
           "score scaled dot with a bias, mask dense (True ignores), normalise softmax, "
           "pool weighted sum, between linear layers",
@@ -199,7 +199,7 @@ Mechanism decoder_layer_mechanism() {
       .formula =
           "x = LN1(x + SA(x)), x = LN2(x + MA(x, memory)), x = LN3(x + FF(x)); or "
           "with each norm before its part",
-      .paper = kVaswani,
+      .paper = kPaper,
       .made_of =
           "multi-head self attention, multi-head attention over the memory and a "
           "feed-forward network, each with a residual sum and a norm",

@@ -16,8 +16,7 @@
 namespace attn::nn {
 namespace {
 
-constexpr const char* kLuong = "Luong, Pham, Manning, 2015, arXiv:1508.04025";
-const Want kBoth = Want::output | Want::weights;
+constexpr const char* kPaper = "Luong, Pham, Manning, 2015, arXiv:1508.04025";
 
 LocalScoreOptions score_of(const Given& given) {
   const std::string score = given.options.word("score", "dot");
@@ -53,7 +52,7 @@ Made run_monotonic(const Given& given) {
                     given);
   return adapt::weights_and_context(
       module.forward(given.need("queries"), given.need("keys"), given.need("values"),
-                     given.in("valid_lens"), kBoth),
+                     given.in("valid_lens"), adapt::kBoth),
       module.named_parameters());
 }
 
@@ -67,7 +66,7 @@ Made run_predictive(const Given& given) {
                     given);
   const LocalPredicted predicted =
       module.forward(given.need("queries"), given.need("keys"), given.need("values"),
-                     given.in("valid_lens"), kBoth);
+                     given.in("valid_lens"), adapt::kBoth);
   Made made = adapt::weights_and_context(predicted.looked, module.named_parameters());
   made.outputs.push_back({"p", predicted.centre});
   return made;
@@ -79,7 +78,7 @@ Mechanism monotonic() {
       .family = "local",
       .title = "Local-m: a window that moves on one place a step",
       .formula = "p_t = t + offset, w = softmax(score) over |s - p_t| <= D, context = w v",
-      .paper = kLuong,
+      .paper = kPaper,
       .made_of =
           "score dot or general, mask window and lengths, normalise softmax (times a "
           "Gaussian if asked), pool weighted sum",
@@ -106,7 +105,7 @@ Mechanism predictive() {
       .formula =
           "p = len sigmoid(v_p . tanh(W_p q)), w_s = softmax(score)_s over |s - p| <= D "
           "times exp(-(s - p)^2 / (2 sigma^2)), sigma = D / 2",
-      .paper = kLuong,
+      .paper = kPaper,
       .made_of =
           "score dot or general, mask around p and lengths, normalise softmax times a "
           "local Gaussian, pool weighted sum",

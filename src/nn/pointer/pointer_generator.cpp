@@ -21,7 +21,7 @@
 namespace attn::nn {
 namespace {
 
-const Want kBoth = Want::output | Want::weights;
+const Want kOutputAndWeights = Want::output | Want::weights;
 
 Linear without_bias(std::int64_t in, std::int64_t out) {
   return Linear({.in = in, .out = out, .bias = Bias::none});
@@ -99,7 +99,7 @@ void PointerGenerator::look_with_coverage(const PointerGeneratorInputs& in,
   for (std::int64_t t = 0; t < queries.size(1); ++t) {
     const Tensor seen = made.covered.unsqueeze(-1) * w_c_;
     const Attended looked = attend(queries.slice(1, t, t + 1), keys + seen, values, by, keep,
-                                   spec::softmax(), kBoth);
+                                   spec::softmax(), kOutputAndWeights);
     coverages.push_back(made.covered.unsqueeze(1));
     weights.push_back(looked.weights);
     contexts.push_back(looked.output);
@@ -112,8 +112,9 @@ void PointerGenerator::look_with_coverage(const PointerGeneratorInputs& in,
 
 void PointerGenerator::look_without(const PointerGeneratorInputs& in, const Tensor& values,
                                     const Tensor& keys, PointerGenerated& made) const {
-  const Attended looked = attend(w_s_(in.decoder_states), keys, values, score(in),
-                                 padding::keys(in.lengths) && in.keep, spec::softmax(), kBoth);
+  const Attended looked =
+      attend(w_s_(in.decoder_states), keys, values, score(in),
+             padding::keys(in.lengths) && in.keep, spec::softmax(), kOutputAndWeights);
   made.weights = looked.weights;
   made.context = looked.output;
   const Tensor first = first_coverage(in);

@@ -20,8 +20,6 @@
 namespace attn::nn {
 namespace {
 
-const Want kBoth = Want::output | Want::weights;
-
 MaskedSoftmaxOptions masked_softmax_options(const Options& options) {
   const std::string value = options.word("mask_value", "");
   if (value.empty()) return {};
@@ -87,7 +85,7 @@ Tensor mean = nn::average_pooling(values, valid_lens).output;)",
       .run =
           [](const Given& given) {
             const Attended pooled =
-                average_pooling(given.need("values"), given.in("valid_lens"), kBoth);
+                average_pooling(given.need("values"), given.in("valid_lens"), adapt::kBoth);
             return Made{{{"output", pooled.output}, {"weights", pooled.weights}}, {}};
           },
       .example = values_example,
@@ -146,7 +144,7 @@ nn::OutputHead::Result answer = head.forward(q, k, v);)",
                               given);
             const auto made =
                 module.forward(given.need("queries"), given.need("keys"), given.need("values"),
-                               adapt::keep_lengths(given), kBoth);
+                               adapt::keep_lengths(given), adapt::kBoth);
             return Made{
                 {{"weights", made.weights}, {"hidden", made.hidden}, {"output", made.output}},
                 module.named_parameters()};

@@ -20,8 +20,6 @@
 namespace attn::nn {
 namespace {
 
-const Want kBoth = Want::output | Want::weights;
-
 spec::Offset offset_of(const Given& given) {
   if (!given.options.has("query_offset")) return {};
   return given.options.whole("query_offset", 0);
@@ -66,7 +64,7 @@ Made run_shaw(const Given& given) {
                     given);
   return made_of({},
                  module.forward(given.need("queries"), given.need("keys"), given.need("values"),
-                                keep_of(given), kBoth),
+                                keep_of(given), adapt::kBoth),
                  module.named_parameters());
 }
 
@@ -80,7 +78,7 @@ Made run_skew(const Given& given) {
                                                   .reach = causal ? Reach::past : Reach::both}),
                                     given);
   const auto made = module.forward(queries, given.need("keys"), given.need("values"),
-                                   adapt::keep_lengths(given), kBoth);
+                                   adapt::keep_lengths(given), adapt::kBoth);
   return made_of({{"s_rel", made.s_rel}}, made.attended, module.named_parameters());
 }
 
@@ -99,7 +97,7 @@ Made run_t5(const Given& given) {
   const Tensor queries = given.need("queries");
   const Tensor keys = given.need("keys");
   const auto looked =
-      module.forward(queries, keys, given.need("values"), keep_of(given), kBoth);
+      module.forward(queries, keys, given.need("values"), keep_of(given), adapt::kBoth);
   return made_of({{"buckets", module.buckets(queries.size(2), keys.size(2))},
                   {"bias", module.bias(queries.size(2), keys.size(2))}},
                  looked, module.named_parameters());
@@ -109,7 +107,7 @@ Made run_alibi(const Given& given) {
   const Tensor queries = given.need("queries");
   return made_of({{"slopes", alibi_slopes(queries.size(1), queries.dtype())}},
                  alibi_attention(queries, given.need("keys"), given.need("values"),
-                                 keep_of(given), kBoth, offset_of(given)),
+                                 keep_of(given), adapt::kBoth, offset_of(given)),
                  {});
 }
 

@@ -20,7 +20,6 @@ namespace attn::nn {
 namespace {
 
 constexpr const char* kPaper = "Nadaraya, 1964; Watson, 1964";
-const Want kBoth = Want::output | Want::weights;
 
 /// The width that the option asks for; not defined for none.
 Tensor width_of(const Given& given) {
@@ -43,7 +42,7 @@ Made run_regression(const Given& given) {
     fail("attn::nn::nadaraya_watson: form '", form, "'; scalar and vector are accepted");
   const auto look = form == "scalar" ? nadaraya_watson_scalar : nadaraya_watson;
   const Attended found = look(given.need("queries"), given.need("keys"), given.need("values"),
-                              w, adapt::keep_lengths(given), kBoth);
+                              w, adapt::keep_lengths(given), adapt::kBoth);
   Made made{{{"weights", found.weights}, {"output", found.output}}, {}};
   if (w.defined()) made.parameters.push_back({"w", w});
   return made;

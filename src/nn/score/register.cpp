@@ -20,14 +20,13 @@ namespace attn::nn {
 namespace {
 
 constexpr const char* kLuong = "Luong, Pham, Manning, 2015, arXiv:1508.04025";
-const Want kBoth = Want::output | Want::weights;
 
 /// A module of queries, keys and values on a case.
 template <class M>
 Made run_module(const M& module, const Given& given) {
   return adapt::weights_and_context(
       module.forward(given.need("queries"), given.need("keys"), given.need("values"),
-                     adapt::keep_lengths(given), kBoth),
+                     adapt::keep_lengths(given), adapt::kBoth),
       module.named_parameters());
 }
 
@@ -49,7 +48,7 @@ Attended looked = nn::dot_attention(q, k, k, {}, Want::output | Want::weights);)
           [](const Given& given) {
             return adapt::weights_and_context(
                 dot_attention(given.need("queries"), given.need("keys"), given.need("values"),
-                              adapt::keep_lengths(given), kBoth));
+                              adapt::keep_lengths(given), adapt::kBoth));
           },
       .example = [](Random& random) { return adapt::pooling_example(random, 4, 4); },
   };
@@ -75,7 +74,7 @@ Attended looked = nn::scaled_dot_attention(q, k, k, {}, Want::output | Want::wei
             if (given.options.has("scale")) scale = given.options.number("scale", 1.0);
             return adapt::weights_and_context(scaled_dot_attention(
                 given.need("queries"), given.need("keys"), given.need("values"),
-                adapt::keep_lengths(given), kBoth, scale));
+                adapt::keep_lengths(given), adapt::kBoth, scale));
           },
       .example = [](Random& random) { return adapt::pooling_example(random, 5, 5); },
   };
@@ -100,7 +99,7 @@ Attended looked = nn::cosine_attention(q, k, k, {}, Want::output, scale);)",
           [](const Given& given) {
             return adapt::weights_and_context(cosine_attention(
                 given.need("queries"), given.need("keys"), given.need("values"),
-                adapt::keep_lengths(given), kBoth, given.options.number("scale", 1.0)));
+                adapt::keep_lengths(given), adapt::kBoth, given.options.number("scale", 1.0)));
           },
       .example =
           [](Random& random) {
@@ -145,7 +144,7 @@ Attended looked = attention.forward(q, k, k, {}, Want::output | Want::weights);)
   };
 }
 
-Mechanism concat() {
+Mechanism concat_form() {
   return {
       .name = "score_concat",
       .family = "score",
@@ -241,7 +240,7 @@ Attended looked = attention.forward(q, v, {}, Want::output | Want::weights);)",
                 given);
             return adapt::weights_and_context(
                 module.forward(given.need("queries"), given.need("values"),
-                               adapt::keep_lengths(given), kBoth),
+                               adapt::keep_lengths(given), adapt::kBoth),
                 module.named_parameters());
           },
       .example =
@@ -257,7 +256,7 @@ Attended looked = attention.forward(q, v, {}, Want::output | Want::weights);)",
 }  // namespace
 
 std::vector<Mechanism> score_mechanisms() {
-  return {dot(), scaled_dot(), cosine(), general(), concat(), additive(), location()};
+  return {dot(), scaled_dot(), cosine(), general(), concat_form(), additive(), location()};
 }
 
 }  // namespace attn::nn

@@ -20,7 +20,6 @@ namespace attn::nn {
 namespace {
 
 constexpr const char* kScoreOption = "score: additive or general";
-const Want kBoth = Want::output | Want::weights;
 
 TextScoreOptions score_of(const Given& given) {
   const std::string score = given.options.word("score", "additive");
@@ -65,7 +64,7 @@ nn::SpatialLook looked = attention.forward(image, text, {}, Want::weights);)",
           [](const Given& given) {
             const auto module = adapt::loaded(SpatialAttention(score_of(given)), given);
             const auto looked = module.forward(given.need("image"), given.need("text"),
-                                               given.in("mask"), kBoth);
+                                               given.in("mask"), adapt::kBoth);
             return Made{{{"weights", looked.weights}, {"context", looked.context}},
                         module.named_parameters()};
           },
@@ -110,7 +109,7 @@ nn::BoxLook looked = attention.forward(boxes, offsets, text, Want::weights);)",
           [](const Given& given) {
             const auto module = adapt::loaded(BoxAttention(score_of(given)), given);
             const auto looked = module.forward(given.need("boxes"), given.need("offsets"),
-                                               given.need("text"), kBoth);
+                                               given.need("text"), adapt::kBoth);
             return Made{{{"weights", looked.weights}, {"context", looked.context}},
                         module.named_parameters()};
           },
