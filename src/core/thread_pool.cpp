@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <charconv>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -17,6 +18,33 @@ namespace {
 thread_local bool inside_task = false;
 
 constexpr int kMostThreads = 1024;
+
+/// How long a thread looks for work before it goes to sleep: about as long as waking it takes.
+/// Work that comes in a row of small pieces, a step of a decoding say, then begins at once.
+constexpr std::chrono::microseconds kPatience{50};
+
+/// Tells the processor that this is a loop that waits.
+inline void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// Whether `ready` came true while it was looked at.
+template <class Ready>
+bool soon(bool look, const Ready& ready) {
+  if (ready() || !look) return ready();
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  do {
+    for (int i = 0; i < 8; ++i) {
+      pause();
+      if (ready()) return true;
+    }
+  } while (std::chrono::steady_clock::now() < until);
+  return false;
+}
 
 std::atomic<int>& chosen_threads() {
   static std::atomic<int> chosen = [] {
@@ -79,15 +107,24 @@ void ThreadPool::start(int tasks, int threads, Call function, const void* contex
     context_ = context;
     next_.store(0, std::memory_order_relaxed);
     invited_ = threads - 1;
-    busy_ = threads - 1;
-    ++generation_;
+    // Threads without a processor of their own would look in each other's time.
+    patient_.store(threads <= static_cast<int>(std::thread::hardware_concurrency()),
+                   std::memory_order_relaxed);
+    generation_.fetch_add(1, std::memory_order_release);
   }
   wake_.notify_all();
   inside_task = true;
   drain(0);
   inside_task = false;
+  {
+    // Who has not come by now finds nothing to do, and is not waited for.
+    const std::lock_guard lock(mutex_);
+    invited_ = 0;
+  }
+  const auto done = [this] { return busy_.load(std::memory_order_acquire) == 0; };
+  if (soon(patient_.load(std::memory_order_relaxed), done)) return;
   std::unique_lock lock(mutex_);
-  done_.wait(lock, [this] { return busy_ == 0; });
+  done_.wait(lock, done);
 }
 
 void ThreadPool::drain(int worker) {
@@ -101,15 +138,24 @@ void ThreadPool::drain(int worker) {
 void ThreadPool::work(int index) {
   inside_task = true;
   std::uint64_t seen = 0;
-  std::unique_lock lock(mutex_);
   for (;;) {
-    wake_.wait(lock, [&] { return stopping_ || (generation_ != seen && index < invited_); });
-    if (stopping_) return;
-    seen = generation_;
-    lock.unlock();
+    soon(patient_.load(std::memory_order_relaxed),
+         [&] { return generation_.load(std::memory_order_relaxed) != seen; });
+    {
+      std::unique_lock lock(mutex_);
+      wake_.wait(lock, [&] {
+        return stopping_ ||
+               (generation_.load(std::memory_order_relaxed) != seen && index < invited_);
+      });
+      if (stopping_) return;
+      seen = generation_.load(std::memory_order_relaxed);
+      busy_.fetch_add(1, std::memory_order_relaxed);
+    }
     drain(index + 1);
-    lock.lock();
-    if (--busy_ == 0) done_.notify_one();
+    if (busy_.fetch_sub(1, std::memory_order_acq_rel) > 1) continue;
+    // Under the lock, or the caller could miss it between its look and its sleep.
+    const std::lock_guard lock(mutex_);
+    done_.notify_one();
   }
 }
 

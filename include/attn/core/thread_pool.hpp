@@ -65,9 +65,10 @@ class ThreadPool {
   std::condition_variable wake_;
   std::condition_variable done_;
   std::vector<std::thread> workers_;
-  std::uint64_t generation_ = 0;
-  int invited_ = 0;  ///< workers with a lower index take part
-  int busy_ = 0;
+  std::atomic<std::uint64_t> generation_{0};  ///< written under mutex_
+  int invited_ = 0;                           ///< workers with a lower index take part
+  std::atomic<int> busy_{0};                  ///< workers that came; they come under mutex_
+  std::atomic<bool> patient_{false};          ///< whether to look for a while before sleeping
   bool stopping_ = false;
   std::atomic<int> next_{0};
   int tasks_ = 0;

@@ -7,7 +7,6 @@
 #include "attn/nn/composed/multi_dimensional_attention.hpp"
 #include "attn/nn/composed/multi_step_attention.hpp"
 #include "attn/nn/registry.hpp"
-#include "attn/tensor/attend.hpp"
 #include "attn/tensor/random.hpp"
 #include "nn/adapt.hpp"
 #include "nn/composed/mechanisms.hpp"

@@ -8,7 +8,6 @@
 #include "attn/nn/local/local_options.hpp"
 #include "attn/nn/local/local_predictive.hpp"
 #include "attn/nn/registry.hpp"
-#include "attn/tensor/attend.hpp"
 #include "attn/tensor/random.hpp"
 #include "nn/adapt.hpp"
 #include "nn/families.hpp"

@@ -11,7 +11,6 @@
 #include "attn/nn/score/general.hpp"
 #include "attn/nn/score/location.hpp"
 #include "attn/nn/score/scaled_dot.hpp"
-#include "attn/tensor/attend.hpp"
 #include "attn/tensor/random.hpp"
 #include "nn/adapt.hpp"
 #include "nn/families.hpp"

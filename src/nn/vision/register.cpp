@@ -9,7 +9,6 @@
 #include "attn/nn/vision/box_attention.hpp"
 #include "attn/nn/vision/spatial_attention.hpp"
 #include "attn/nn/vision/text_score.hpp"
-#include "attn/tensor/attend.hpp"
 #include "attn/tensor/random.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "nn/adapt.hpp"
