@@ -62,9 +62,9 @@ Gradients AttendNode::backward(const Gradients& grads, const Needs& needs) const
   std::vector<Tensor> d_tables;
   d_tables.reserve(table_shapes.size());
   for (std::size_t i = 0; i < table_shapes.size(); ++i)
-    d_tables.push_back(needs[3 + i] ? Tensor::empty(table_shapes[i], sizes.problem.dtype,
-                                                    sizes.problem.device)
-                                    : Tensor());
+    d_tables.push_back(
+        needs[3 + i] ? Tensor::empty(table_shapes[i], sizes.problem.dtype, sizes.problem.device)
+                     : Tensor());
   op::attend_backward(in, recipe->recipe(), to, recipe->grads_into(d_tables));
   for (Tensor& grad : down) grad = sizes.without_heads(grad);
   down.insert(down.end(), d_tables.begin(), d_tables.end());

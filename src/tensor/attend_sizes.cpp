@@ -84,9 +84,9 @@ AttendSizes::AttendSizes(const Tensor& q, const Tensor& k, const Tensor& v,
 
 AttendInputs AttendSizes::inputs(const Tensor& q, const Tensor& k, const Tensor& v) const {
   const auto take = [&](const Tensor& x, std::int64_t heads, std::int64_t positions) {
-    return x.defined() ? with_heads(x.detach())
-                       : Tensor::empty({problem.batch, heads, positions, 0}, storage,
-                                       problem.device);
+    return x.defined()
+               ? with_heads(x.detach())
+               : Tensor::empty({problem.batch, heads, positions, 0}, storage, problem.device);
   };
   return {take(q, problem.heads, problem.queries), take(k, problem.kv_heads, problem.keys),
           take(v, problem.kv_heads, problem.keys)};

@@ -24,8 +24,8 @@ struct DropoutDraw {
 
   /// The words of numbers i, i + 16, i + 32 and i + 48, for i % 64 < 16.
   ATTN_FN PhiloxBlock<std::uint32_t> words(std::int64_t i) const {
-    const auto block = static_cast<std::uint64_t>(i / kDropoutChunk * kDropoutBlocks +
-                                                  i % kDropoutBlocks);
+    const auto block =
+        static_cast<std::uint64_t>(i / kDropoutChunk * kDropoutBlocks + i % kDropoutBlocks);
     return philox<std::uint32_t>(
         {static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32), 0u, 1u},
         key);

@@ -1,5 +1,5 @@
-/// The pointwise ops by number: every backend turns an op chosen at run time into the functor of
-/// attn/tensor/pointwise_functors.hpp here.
+/// The pointwise ops by number: every backend turns an op chosen at run time into the functor
+/// of attn/tensor/pointwise_functors.hpp here.
 
 #pragma once
 

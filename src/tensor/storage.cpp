@@ -87,9 +87,8 @@ class CachingAllocator {
 std::shared_ptr<Storage> Storage::allocate(std::size_t bytes, Device device) {
   if (device == Device::gpu) {
     void* data = gpu::allocate(bytes);
-    return std::make_shared<Storage>(data, bytes, device, [data, owner = gpu::stream()] {
-      gpu::release(data, owner);
-    });
+    return std::make_shared<Storage>(
+        data, bytes, device, [data, owner = gpu::stream()] { gpu::release(data, owner); });
   }
   return std::make_shared<Storage>(CachingAllocator::shared().take(bytes), bytes, device,
                                    std::function<void()>{});

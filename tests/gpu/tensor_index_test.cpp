@@ -20,9 +20,10 @@ TEST(GpuIndex, EmbeddingsAddTheirGradientsInOrder) {
     for (const Shape& shape : {Shape{0}, Shape{1}, Shape{3, 5}, Shape{40, 30}}) {
       const Tensor weight = random_tensor("weight", {11, 70}).to(dtype);
       const Tensor ids = random_ids("ids", shape, 0, 10);
-      expect_same_on_gpu(named("embedding " + shape.text(), dtype), {weight, ids},
-                         [](const Tensors& in) { return Tensors{embedding(in[0], in[1])}; },
-                         gpu_tolerance(dtype, 200));
+      expect_same_on_gpu(
+          named("embedding " + shape.text(), dtype), {weight, ids},
+          [](const Tensors& in) { return Tensors{embedding(in[0], in[1])}; },
+          gpu_tolerance(dtype, 200));
     }
   }
 }
@@ -48,10 +49,13 @@ TEST(GpuIndex, SelectsAlongAnyAxis) {
     const Tensor x = random_tensor("x", {4, 5, 6}).to(dtype);
     const Tensor index = random_ids("index", {9}, 0, 3);
     for (int axis = 0; axis < 3; ++axis)
-      expect_same_on_gpu(named("index_select", dtype), {x, index}, [axis](const Tensors& in) {
-        return Tensors{index_select(in[0], axis, in[1]),
-                       index_select(in[0].transpose(0, 2), axis, in[1])};
-      }, gpu_tolerance(dtype, 9));
+      expect_same_on_gpu(
+          named("index_select", dtype), {x, index},
+          [axis](const Tensors& in) {
+            return Tensors{index_select(in[0], axis, in[1]),
+                           index_select(in[0].transpose(0, 2), axis, in[1])};
+          },
+          gpu_tolerance(dtype, 9));
   }
 }
 
@@ -64,9 +68,12 @@ TEST(GpuIndex, GathersAndScatters) {
       shape[axis] = 7;
       const Tensor index = random_ids("index", shape, 0, static_cast<int>(x.size(axis)) - 1);
       const Tensor places = random_ids("places", x.shape(), 0, 2);
-      expect_same_on_gpu(named("gather", dtype), {x, index, places}, [axis](const Tensors& in) {
-        return Tensors{gather(in[0], axis, in[1]), scatter_add(in[0], axis, in[2], 4)};
-      }, gpu_tolerance(dtype, 9));
+      expect_same_on_gpu(
+          named("gather", dtype), {x, index, places},
+          [axis](const Tensors& in) {
+            return Tensors{gather(in[0], axis, in[1]), scatter_add(in[0], axis, in[2], 4)};
+          },
+          gpu_tolerance(dtype, 9));
     }
   }
 }
@@ -77,12 +84,17 @@ TEST(GpuJoin, ConcatStackAndPad) {
     const Tensor a = random_tensor("a", {3, 4, 5}).to(dtype);
     const Tensor b = random_tensor("b", {3, 2, 5}).to(dtype);
     const Tensor none = random_tensor("none", {3, 0, 5}).to(dtype);
-    expect_same_on_gpu(named("join", dtype), {a, b, none}, [](const Tensors& in) {
-      return Tensors{concat({in[0], in[1], in[2], in[0]}, 1),
-                     concat({in[0].transpose(1, 2), in[1].transpose(1, 2)}, 2),
-                     stack({in[0], in[0] * 2.0}, 1), pad(in[0], 0, 1, 0), pad(in[1], 2, 2, 3),
-                     pad(in[0].transpose(0, 2), 1, 0, 2)};
-    }, gpu_tolerance(dtype, 4));
+    expect_same_on_gpu(
+        named("join", dtype), {a, b, none},
+        [](const Tensors& in) {
+          return Tensors{concat({in[0], in[1], in[2], in[0]}, 1),
+                         concat({in[0].transpose(1, 2), in[1].transpose(1, 2)}, 2),
+                         stack({in[0], in[0] * 2.0}, 1),
+                         pad(in[0], 0, 1, 0),
+                         pad(in[1], 2, 2, 3),
+                         pad(in[0].transpose(0, 2), 1, 0, 2)};
+        },
+        gpu_tolerance(dtype, 4));
   }
 }
 

@@ -18,7 +18,7 @@
 namespace attn::test {
 namespace {
 
-constexpr DType kAll[] = {DType::f64,  DType::f32, DType::bf16,
+constexpr DType kAll[] = {DType::f64, DType::f32, DType::bf16,
                           DType::f16, DType::i64, DType::boolean};
 
 template <class Run>
@@ -93,11 +93,14 @@ TEST(GpuMemory, MovingIsDifferentiable) {
 TEST(GpuMemory, ViewsAndTheirGradientsAgreeWithTheCpu) {
   SKIP_WITHOUT_GPU();
   const Tensor x = random_tensor("views", {4, 3, 6}).to(DType::f32);
-  expect_same_on_gpu("views", {x}, [](const Tensors& in) {
-    const Tensor part = in[0].slice(2, 1, 5).transpose(0, 2);
-    return Tensors{part.reshape({-1}), part.select(1, 2), in[0].unsqueeze(1).flatten(0, 2),
-                   in[0].slice(0, 1, 2).expand({5, 3, 6})};
-  }, 1e-6);
+  expect_same_on_gpu(
+      "views", {x},
+      [](const Tensors& in) {
+        const Tensor part = in[0].slice(2, 1, 5).transpose(0, 2);
+        return Tensors{part.reshape({-1}), part.select(1, 2), in[0].unsqueeze(1).flatten(0, 2),
+                       in[0].slice(0, 1, 2).expand({5, 3, 6})};
+      },
+      1e-6);
 }
 
 TEST(GpuMemory, WhatTheCpuWouldReadIsRefused) {
@@ -172,10 +175,13 @@ TEST(GpuMemory, DropoutDropsWhatTheCpuDrops) {
   for (const DType dtype : {DType::f32, DType::f64, DType::bf16, DType::f16}) {
     for (const Shape& shape : {Shape{0}, Shape{1}, Shape{63}, Shape{3, 67}, Shape{5000}}) {
       const Tensor x = random_tensor("dropout", shape, 0.5, 1.0).to(dtype);
-      expect_same_on_gpu(named("dropout " + shape.text(), dtype), {x}, [](const Tensors& in) {
-        attn::Random random(3);
-        return Tensors{dropout(in[0], 0.3, random)};
-      }, gpu_tolerance(dtype));
+      expect_same_on_gpu(
+          named("dropout " + shape.text(), dtype), {x},
+          [](const Tensors& in) {
+            attn::Random random(3);
+            return Tensors{dropout(in[0], 0.3, random)};
+          },
+          gpu_tolerance(dtype));
     }
   }
 }

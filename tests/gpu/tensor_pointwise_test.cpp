@@ -51,9 +51,9 @@ TEST(GpuPointwise, UnaryOpsAgreeWithTheCpu) {
     for (const Shape& shape : {Shape{}, Shape{0, 3}, Shape{1}, Shape{3, 5, 7}, Shape{4099}}) {
       const Tensor x = random_tensor("unary", shape, -2.0, 2.0).to(dtype);
       for (const auto& [name, op] : unary_ops())
-        expect_same_on_gpu(named(std::string(name) + " " + shape.text(), dtype), {x},
-                           [op = op](const Tensors& in) { return Tensors{op(in[0])}; },
-                           gpu_tolerance(dtype));
+        expect_same_on_gpu(
+            named(std::string(name) + " " + shape.text(), dtype), {x},
+            [op = op](const Tensors& in) { return Tensors{op(in[0])}; }, gpu_tolerance(dtype));
     }
   }
 }
@@ -62,16 +62,19 @@ TEST(GpuPointwise, UnaryOpsTakeViews) {
   SKIP_WITHOUT_GPU();
   const Tensor x = random_tensor("view", {5, 6, 7}, -2.0, 2.0).to(DType::f32);
   for (const auto& [name, op] : unary_ops())
-    expect_same_on_gpu(name, {x}, [op = op](const Tensors& in) {
-      return Tensors{op(in[0].slice(1, 1, 5).transpose(0, 2))};
-    }, gpu_tolerance(DType::f32));
+    expect_same_on_gpu(
+        name, {x},
+        [op = op](const Tensors& in) {
+          return Tensors{op(in[0].slice(1, 1, 5).transpose(0, 2))};
+        },
+        gpu_tolerance(DType::f32));
 }
 
 TEST(GpuPointwise, BinaryOpsBroadcastAsOnTheCpu) {
   SKIP_WITHOUT_GPU();
   const std::vector<std::pair<Shape, Shape>> shapes{
-      {{3, 5}, {3, 5}}, {{3, 5}, {5}},       {{4, 1, 6}, {3, 1}}, {{2, 3, 4}, {}},
-      {{1}, {1}},       {{0, 3}, {1, 3}},    {{7, 1}, {1, 9}},    {{2, 1, 3, 1}, {4, 1, 5}},
+      {{3, 5}, {3, 5}}, {{3, 5}, {5}},    {{4, 1, 6}, {3, 1}}, {{2, 3, 4}, {}},
+      {{1}, {1}},       {{0, 3}, {1, 3}}, {{7, 1}, {1, 9}},    {{2, 1, 3, 1}, {4, 1, 5}},
       {{2049}, {1}},    {{3, 17}, {3, 1}}};
   for (const DType dtype : kReal) {
     for (const auto& [first, second] : shapes) {
@@ -92,12 +95,16 @@ TEST(GpuPointwise, BinaryOpsTakeViewsAndEquals) {
   const Tensor a = random_tensor("a", {4, 5, 6}).to(DType::f32);
   const Tensor b = random_tensor("b", {6, 5, 4}, 0.5, 1.5).to(DType::f32);
   for (const auto& [name, op] : binary_ops()) {
-    expect_same_on_gpu(name, {a, b}, [op = op](const Tensors& in) {
-      return Tensors{op(in[0].slice(2, 1, 5), in[1].permute({2, 1, 0}).slice(2, 2, 6))};
-    }, gpu_tolerance(DType::f32));
-    expect_same_on_gpu(std::string(name) + " of equals", {b},
-                       [op = op](const Tensors& in) { return Tensors{op(in[0], in[0])}; },
-                       gpu_tolerance(DType::f32));
+    expect_same_on_gpu(
+        name, {a, b},
+        [op = op](const Tensors& in) {
+          return Tensors{op(in[0].slice(2, 1, 5), in[1].permute({2, 1, 0}).slice(2, 2, 6))};
+        },
+        gpu_tolerance(DType::f32));
+    expect_same_on_gpu(
+        std::string(name) + " of equals", {b},
+        [op = op](const Tensors& in) { return Tensors{op(in[0], in[0])}; },
+        gpu_tolerance(DType::f32));
   }
 }
 
@@ -107,9 +114,12 @@ TEST(GpuPointwise, WhereChoosesAndLosesTheRest) {
     const Tensor a = random_tensor("a", {3, 4, 5}).to(dtype);
     const Tensor b = random_tensor("b", {4, 1}).to(dtype);
     const Tensor keep = random_mask("keep", {3, 1, 5});
-    expect_same_on_gpu(named("where", dtype), {a, b, keep}, [](const Tensors& in) {
-      return Tensors{where(in[2], in[0], in[1]), keep_where(in[0], in[2], -2.0)};
-    }, gpu_tolerance(dtype, 20));
+    expect_same_on_gpu(
+        named("where", dtype), {a, b, keep},
+        [](const Tensors& in) {
+          return Tensors{where(in[2], in[0], in[1]), keep_where(in[0], in[2], -2.0)};
+        },
+        gpu_tolerance(dtype, 20));
   }
 }
 
@@ -118,10 +128,13 @@ TEST(GpuPointwise, BooleansAgreeWithTheCpu) {
   const Tensor a = random_mask("a", {4, 1, 5});
   const Tensor b = random_mask("b", {3, 1});
   const Tensor lengths = random_ids("lengths", {6}, 0, 9);
-  expect_same_on_gpu("booleans", {a, b, lengths}, [](const Tensors& in) {
-    return Tensors{logical_and(in[0], in[1]), logical_not(in[0].transpose(0, 2)),
-                   length_mask(in[2], 9)};
-  }, 0.0);
+  expect_same_on_gpu(
+      "booleans", {a, b, lengths},
+      [](const Tensors& in) {
+        return Tensors{logical_and(in[0], in[1]), logical_not(in[0].transpose(0, 2)),
+                       length_mask(in[2], 9)};
+      },
+      0.0);
 }
 
 }  // namespace

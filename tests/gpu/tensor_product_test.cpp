@@ -26,9 +26,10 @@ TEST(GpuProduct, MatmulAgreesWithTheCpu) {
     for (const auto& [first, second] : shapes) {
       const Tensor a = random_tensor("a", first).to(dtype);
       const Tensor b = random_tensor("b", second).to(dtype);
-      expect_same_on_gpu(named("matmul " + first.text() + second.text(), dtype), {a, b},
-                         [](const Tensors& in) { return Tensors{matmul(in[0], in[1])}; },
-                         gpu_tolerance(dtype, 300));
+      expect_same_on_gpu(
+          named("matmul " + first.text() + second.text(), dtype), {a, b},
+          [](const Tensors& in) { return Tensors{matmul(in[0], in[1])}; },
+          gpu_tolerance(dtype, 300));
     }
   }
 }
@@ -38,13 +39,16 @@ TEST(GpuProduct, MatricesMayLieTurnedOrApart) {
   for (const DType dtype : kReal) {
     const Tensor a = random_tensor("a", {6, 4, 9}).to(dtype);
     const Tensor b = random_tensor("b", {6, 5, 9}).to(dtype);
-    expect_same_on_gpu(named("turned", dtype), {a, b}, [](const Tensors& in) {
-      const Tensor heads = in[0].reshape({6, 4, 3, 3}).transpose(1, 2);
-      return Tensors{matmul(in[0], in[1].transpose(1, 2)),
-                     matmul(in[0].transpose(0, 2), in[0].permute({2, 0, 1})),
-                     matmul(heads, heads.transpose(2, 3)),
-                     matmul(in[0].slice(2, 1, 8), in[1].slice(2, 2, 9).transpose(1, 2))};
-    }, gpu_tolerance(dtype, 40));
+    expect_same_on_gpu(
+        named("turned", dtype), {a, b},
+        [](const Tensors& in) {
+          const Tensor heads = in[0].reshape({6, 4, 3, 3}).transpose(1, 2);
+          return Tensors{matmul(in[0], in[1].transpose(1, 2)),
+                         matmul(in[0].transpose(0, 2), in[0].permute({2, 0, 1})),
+                         matmul(heads, heads.transpose(2, 3)),
+                         matmul(in[0].slice(2, 1, 8), in[1].slice(2, 2, 9).transpose(1, 2))};
+        },
+        gpu_tolerance(dtype, 40));
   }
 }
 
@@ -55,10 +59,12 @@ TEST(GpuProduct, LinearAddsItsBias) {
       const Tensor x = random_tensor("x", shape).to(dtype);
       const Tensor weight = random_tensor("weight", {9, 5}).to(dtype);
       const Tensor bias = random_tensor("bias", {9}).to(dtype);
-      expect_same_on_gpu(named("linear " + shape.text(), dtype), {x, weight, bias},
-                         [](const Tensors& in) {
-                           return Tensors{linear(in[0], in[1], in[2]), linear(in[0], in[1])};
-                         }, gpu_tolerance(dtype, 60));
+      expect_same_on_gpu(
+          named("linear " + shape.text(), dtype), {x, weight, bias},
+          [](const Tensors& in) {
+            return Tensors{linear(in[0], in[1], in[2]), linear(in[0], in[1])};
+          },
+          gpu_tolerance(dtype, 60));
     }
   }
 }
@@ -68,8 +74,9 @@ TEST(GpuProduct, FloatsAreNotRoundedToTf32) {
   const Tensor a = random_tensor("a", {256, 512}).to(DType::f32);
   const Tensor b = random_tensor("b", {512, 256}).to(DType::f32);
   // TF32 keeps 10 bits: its sums of 512 products would be off by 1e-3 and more.
-  expect_same_on_gpu("256 x 512 x 256", {a, b},
-                     [](const Tensors& in) { return Tensors{matmul(in[0], in[1])}; }, 3e-5);
+  expect_same_on_gpu(
+      "256 x 512 x 256", {a, b},
+      [](const Tensors& in) { return Tensors{matmul(in[0], in[1])}; }, 3e-5);
 }
 
 }  // namespace

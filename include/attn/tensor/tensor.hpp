@@ -107,7 +107,7 @@ class Tensor {
   Tensor to(DType dtype) const;  ///< itself when it is
   /// Itself when it is there. To the CPU it waits; throws Unsupported without CUDA or a GPU.
   Tensor to(Device device) const;
-  Tensor detach() const;         ///< the same numbers, off the tape
+  Tensor detach() const;  ///< the same numbers, off the tape
 
   // The tape.
   bool requires_grad() const;

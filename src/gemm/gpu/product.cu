@@ -58,7 +58,8 @@ using Key = std::array<std::int64_t, 18>;
 /// cuBLASLt for one stream: its handle, room to work in, and the kernels chosen so far, since
 /// choosing takes longer than a small product.
 struct Engine {
-  static constexpr std::size_t kWorkspace = std::size_t{32} << 20;  // NVIDIA's advice for Hopper
+  static constexpr std::size_t kWorkspace = std::size_t{32}
+                                            << 20;  // NVIDIA's advice for Hopper
 
   explicit Engine(cudaStream_t stream) {
     check(cublasLtCreate(&handle), "cublasLtCreate");

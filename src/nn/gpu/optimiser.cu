@@ -1,10 +1,9 @@
-#include "nn/gpu/optimiser.hpp"
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "nn/gpu/optimiser.hpp"
 #include "tensor/gpu/launch.cuh"
 #include "tensor/gpu/team.cuh"
 
@@ -95,13 +94,15 @@ void in_groups(const char* where, const std::vector<Updated>& all, const Run& ru
       std::int64_t longest = 0;
       for (std::size_t i = begin; i < end; ++i) {
         const Updated& own = all[i];
-        entries.list[i - begin] = {own.parameter.numel(), op::numbers<T>(own.parameter),
-                                   own.grad.defined() ? op::numbers<const T>(own.grad) : nullptr,
-                                   or_null<T>(own.first), or_null<T>(own.second)};
+        entries.list[i - begin] = {
+            own.parameter.numel(), op::numbers<T>(own.parameter),
+            own.grad.defined() ? op::numbers<const T>(own.grad) : nullptr,
+            or_null<T>(own.first), or_null<T>(own.second)};
         longest = std::max(longest, own.parameter.numel());
       }
       const auto blocks = std::min<std::int64_t>(blocks_for(longest), kBlocks);
-      run(zero, entries, dim3(static_cast<unsigned>(blocks), static_cast<unsigned>(end - begin)));
+      run(zero, entries,
+          dim3(static_cast<unsigned>(blocks), static_cast<unsigned>(end - begin)));
       check_launch();
     });
   }
@@ -130,23 +131,22 @@ void sgd(const nn::SgdStep& step, const std::vector<Updated>& all) {
 
 double sum_of_squares(const std::vector<Tensor>& all) {
   const Tensor total = Tensor::zeros({1}, DType::f64, Device::gpu);
-  in_groups("attn::nn::clip_gradients", alone(all),
-            [&](auto, const auto& entries, const dim3& grid) {
-              const std::int64_t count = static_cast<std::int64_t>(grid.x) * grid.y;
-              const Tensor parts = Tensor::empty({count}, DType::f64, Device::gpu);
-              squares_kernel<<<grid, kThreads, 0, stream()>>>(entries,
-                                                              op::numbers<double>(parts));
-              total_kernel<<<1, kThreads, 0, stream()>>>(
-                  count, op::numbers<const double>(parts), op::numbers<double>(total));
-            });
+  in_groups(
+      "attn::nn::clip_gradients", alone(all), [&](auto, const auto& entries, const dim3& grid) {
+        const std::int64_t count = static_cast<std::int64_t>(grid.x) * grid.y;
+        const Tensor parts = Tensor::empty({count}, DType::f64, Device::gpu);
+        squares_kernel<<<grid, kThreads, 0, stream()>>>(entries, op::numbers<double>(parts));
+        total_kernel<<<1, kThreads, 0, stream()>>>(count, op::numbers<const double>(parts),
+                                                   op::numbers<double>(total));
+      });
   return total.item();
 }
 
 void scale(double factor, const std::vector<Tensor>& all) {
   in_groups("attn::nn::clip_gradients", alone(all),
             [&](auto zero, const auto& entries, const dim3& grid) {
-              scale_kernel<<<grid, kThreads, 0, stream()>>>(
-                  static_cast<decltype(zero)>(factor), entries);
+              scale_kernel<<<grid, kThreads, 0, stream()>>>(static_cast<decltype(zero)>(factor),
+                                                            entries);
             });
 }
 

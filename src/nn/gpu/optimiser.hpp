@@ -1,5 +1,5 @@
-/// Steps of optimisers on the GPU, over many tensors with one launch. Packed tensors of one type,
-/// f32 or f64.
+/// Steps of optimisers on the GPU, over many tensors with one launch. Packed tensors of one
+/// type, f32 or f64.
 
 #pragma once
 

@@ -39,8 +39,9 @@ void copy_rows(const Tensor& from, const Tensor& to) {
 
 void copy(const Tensor& from, const Tensor& to) {
   op::dispatch_any(from.dtype(), [&](auto source) {
-    op::dispatch_any(to.dtype(),
-             [&](auto target) { copy_rows<decltype(source), decltype(target)>(from, to); });
+    op::dispatch_any(to.dtype(), [&](auto target) {
+      copy_rows<decltype(source), decltype(target)>(from, to);
+    });
   });
 }
 

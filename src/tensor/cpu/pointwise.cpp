@@ -39,8 +39,7 @@ void unary_forward(UnaryOp op, double a, double b, const Tensor& x, const Tensor
   }
   const auto* from = x.data<double>();
   auto* to = y.mutable_data<double>();
-  for (std::int64_t i = 0; i < x.numel(); ++i)
-    to[i] = pointwise::forward(op, from[i], a, b);
+  for (std::int64_t i = 0; i < x.numel(); ++i) to[i] = pointwise::forward(op, from[i], a, b);
 }
 
 void unary_backward(UnaryOp op, double a, double b, const Tensor& grad, const Tensor& x,
@@ -87,8 +86,8 @@ void binary(BinaryOp op, const Tensor& a, const Tensor& b, const Tensor& out) {
   for_rows<3>(out.shape(), strides,
               [&](std::int64_t count, const Places& at, const Places& step) {
                 for (std::int64_t i = 0; i < count; ++i)
-                  to[at[0] + i] = pointwise::forward(op, x[at[1] + i * step[1]],
-                                                     y[at[2] + i * step[2]]);
+                  to[at[0] + i] =
+                      pointwise::forward(op, x[at[1] + i * step[1]], y[at[2] + i * step[2]]);
               });
 }
 

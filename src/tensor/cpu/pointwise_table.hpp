@@ -12,12 +12,12 @@
 
 namespace attn::cpu {
 
+using op::kDropoutBlocks;
+using op::kDropoutChunk;
 using pointwise::BinaryOp;
 using pointwise::kBinaryOps;
 using pointwise::kUnaryOps;
 using pointwise::UnaryOp;
-using op::kDropoutBlocks;
-using op::kDropoutChunk;
 
 struct UnaryKernel {
   /// y = f(x) for `count` numbers in a row.

@@ -1,10 +1,9 @@
 // The gradient of choosing places: who chose a place is found by a stable sort, then each place
 // is summed by one block, so that no two write to it and the order never changes.
 
-#include <cub/device/device_radix_sort.cuh>
-
 #include <cstddef>
 #include <cstdint>
+#include <cub/device/device_radix_sort.cuh>
 
 #include "attn/core/error.hpp"
 #include "tensor/gpu/index.hpp"

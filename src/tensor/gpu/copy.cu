@@ -1,7 +1,6 @@
-#include "tensor/gpu/copy.hpp"
-
 #include <cstdint>
 
+#include "tensor/gpu/copy.hpp"
 #include "tensor/gpu/launch.cuh"
 
 namespace attn::gpu {

@@ -49,8 +49,8 @@ __global__ void forward_kernel(On, std::int64_t rows, Bounds classes, CrossEntro
   double loss = attn::log(static_cast<double>(sum)) +
                 (1.0 - options.smoothing) * (most - static_cast<double>(wide(from[target])));
   if (options.smoothing > 0.0)
-    loss += options.smoothing *
-            (most - static_cast<double>(total) / static_cast<double>(count));
+    loss +=
+        options.smoothing * (most - static_cast<double>(total) / static_cast<double>(count));
   losses[row] = loss;
 }
 
@@ -123,8 +123,7 @@ void cross_entropy(const Tensor& x, const Tensor& targets, const CrossEntropy& o
             op::numbers<double>(losses));
       });
     mean_kernel<<<1, kThreads, 0, stream()>>>(rows, op::numbers<const double>(losses),
-                                              op::numbers<W>(loss),
-                                              op::numbers<double>(count));
+                                              op::numbers<W>(loss), op::numbers<double>(count));
   });
   check_launch();
 }

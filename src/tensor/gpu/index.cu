@@ -1,8 +1,7 @@
-#include "tensor/gpu/index.hpp"
-
 #include <cstdint>
 
 #include "tensor/gpu/fault.cuh"
+#include "tensor/gpu/index.hpp"
 #include "tensor/gpu/launch.cuh"
 #include "tensor/ops/axis_extents.hpp"
 
@@ -42,7 +41,8 @@ __global__ void scatter_kernel(std::int64_t columns, std::int64_t places, std::i
     for (std::int64_t p = 0; p < places; ++p) {
       const std::int64_t from = (outer * places + p) * inner + within;
       const std::int64_t place = index[from];
-      if (bounds.admits(place)) out[(outer * bounds.extent + place) * inner + within] += x[from];
+      if (bounds.admits(place))
+        out[(outer * bounds.extent + place) * inner + within] += x[from];
     }
   });
 }

@@ -1,5 +1,3 @@
-#include "tensor/gpu/memory.hpp"
-
 #include <cuda_runtime.h>
 
 #include <cstddef>
@@ -11,6 +9,7 @@
 #include "attn/kernels/gpu/error.hpp"
 #include "attn/tensor/gpu.hpp"
 #include "tensor/gpu/fault.cuh"
+#include "tensor/gpu/memory.hpp"
 
 namespace attn::gpu {
 namespace {

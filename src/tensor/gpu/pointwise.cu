@@ -1,9 +1,8 @@
-#include "tensor/gpu/pointwise.hpp"
-
 #include <cstdint>
 
 #include "tensor/gpu/fault.cuh"
 #include "tensor/gpu/launch.cuh"
+#include "tensor/gpu/pointwise.hpp"
 
 namespace attn::gpu {
 namespace {
@@ -15,8 +14,8 @@ using pointwise::UnaryOp;
 // costs nothing beside the memory, and compiles once.
 
 template <class T>
-__global__ void unary_kernel(UnaryOp op, WideOf<T> a, WideOf<T> b, Places<2> places,
-                             const T* x, T* y) {
+__global__ void unary_kernel(UnaryOp op, WideOf<T> a, WideOf<T> b, Places<2> places, const T* x,
+                             T* y) {
   for_numbers(places.count, [&](std::int64_t i) {
     std::int64_t at[2];
     places.at(i, at);
@@ -128,8 +127,8 @@ void choose(const Tensor& keep, const Tensor& a, const Tensor& b, const Tensor& 
   dispatch_numbers(out.dtype(), "attn::gpu::choose", [&](auto zero) {
     using T = decltype(zero);
     choose_kernel<T><<<blocks_for(places.count), kThreads, 0, stream()>>>(
-        places, op::numbers<const bool>(keep), op::numbers<const T>(a),
-        op::numbers<const T>(b), op::numbers<T>(out));
+        places, op::numbers<const bool>(keep), op::numbers<const T>(a), op::numbers<const T>(b),
+        op::numbers<T>(out));
   });
   check_launch();
 }

@@ -1,8 +1,7 @@
-#include "tensor/gpu/random.hpp"
-
 #include <cstdint>
 
 #include "tensor/gpu/launch.cuh"
+#include "tensor/gpu/random.hpp"
 
 namespace attn::gpu {
 namespace {
@@ -12,8 +11,8 @@ template <class T>
 __global__ void dropout_kernel(op::DropoutDraw draw, std::int64_t count, const T* x, T* y) {
   using W = WideOf<T>;
   const W keep = static_cast<W>(draw.keep);
-  const std::int64_t quads = (count + op::kDropoutChunk - 1) / op::kDropoutChunk *
-                             op::kDropoutBlocks;
+  const std::int64_t quads =
+      (count + op::kDropoutChunk - 1) / op::kDropoutChunk * op::kDropoutBlocks;
   for_numbers(quads, [&](std::int64_t quad) {
     const std::int64_t first =
         quad / op::kDropoutBlocks * op::kDropoutChunk + quad % op::kDropoutBlocks;
@@ -22,8 +21,7 @@ __global__ void dropout_kernel(op::DropoutDraw draw, std::int64_t count, const T
 #pragma unroll
     for (int w = 0; w < 4; ++w) {
       const std::int64_t i = first + w * op::kDropoutBlocks;
-      if (i < count)
-        y[i] = op::convert<T>(wide(x[i]) * (four[w] < draw.bound ? W(0) : keep));
+      if (i < count) y[i] = op::convert<T>(wide(x[i]) * (four[w] < draw.bound ? W(0) : keep));
     }
   });
 }

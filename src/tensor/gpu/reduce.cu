@@ -1,10 +1,9 @@
-#include "tensor/gpu/reduce.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <cstdint>
 
 #include "tensor/gpu/launch.cuh"
+#include "tensor/gpu/reduce.hpp"
 
 namespace attn::gpu {
 namespace {
@@ -76,8 +75,8 @@ void sum_in_parts(const From* x, const op::AxisExtents& e, To* out) {
   const std::int64_t blocks = e.outer * cut.strips;
   const std::int64_t rows = kThreads / cut.columns;
   // A part is worth a block if every thread has eight numbers or more.
-  const std::int64_t chunks = std::clamp<std::int64_t>(
-      std::min(kEnough / blocks, e.extent / (8 * rows)), 1, kEnough);
+  const std::int64_t chunks =
+      std::clamp<std::int64_t>(std::min(kEnough / blocks, e.extent / (8 * rows)), 1, kEnough);
   cut.chunk = (e.extent + chunks - 1) / chunks;
   const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(chunks));
   if (chunks == 1) {

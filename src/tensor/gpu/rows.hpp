@@ -1,4 +1,5 @@
-/// Softmax, layer normalisation and cross-entropy on the GPU: work on the rows of packed tensors.
+/// Softmax, layer normalisation and cross-entropy on the GPU: work on the rows of packed
+/// tensors.
 
 #pragma once
 

@@ -21,7 +21,7 @@ struct KeepRows {
     step = keep.strides()[-1];
   }
 
-  __device__ const bool* row(std::int64_t index) const {
+  const __device__ bool* row(std::int64_t index) const {
     if (flags == nullptr) return nullptr;
     std::int64_t at[1];
     rows.at(index, at);
@@ -154,8 +154,7 @@ void softmax_backward(const Tensor& y, const Tensor& grad, const Tensor& dx) {
   over_rows(y, "attn::softmax", [&](auto zero, auto team, unsigned blocks, auto rows, auto n) {
     using T = decltype(zero);
     softmax_backward_kernel<<<blocks, kThreads, 0, stream()>>>(
-        team, rows, n, op::numbers<const T>(y), op::numbers<const T>(grad),
-        op::numbers<T>(dx));
+        team, rows, n, op::numbers<const T>(y), op::numbers<const T>(grad), op::numbers<T>(dx));
   });
 }
 

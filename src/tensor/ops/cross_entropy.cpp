@@ -125,8 +125,8 @@ Tensor cross_entropy_gpu(const Tensor& logits, const Tensor& targets,
                  chosen](const Gradients& grads, const Needs&) -> Gradients {
                   const Tensor& in = saved_x.get();
                   const Tensor dx = Tensor::empty(in.shape(), in.dtype(), Device::gpu);
-                  gpu::cross_entropy_backward(in, saved_ids.get(), saved.get(), count,
-                                              grads[0], chosen, dx);
+                  gpu::cross_entropy_backward(in, saved_ids.get(), saved.get(), count, grads[0],
+                                              chosen, dx);
                   return {dx};
                 });
 }
@@ -136,8 +136,7 @@ Tensor cross_entropy_gpu(const Tensor& logits, const Tensor& targets,
 Tensor cross_entropy(const Tensor& logits, const Tensor& targets,
                      const CrossEntropyOptions& options) {
   check(logits, targets, options);
-  if (op::on_gpu(logits))
-    return cross_entropy_gpu(logits, targets, options).to(logits.dtype());
+  if (op::on_gpu(logits)) return cross_entropy_gpu(logits, targets, options).to(logits.dtype());
   op::require_same_device(logits, targets, kWhere);
   if (op::is_half(logits.dtype()))
     return cross_entropy(logits.to(DType::f32), targets, options).to(logits.dtype());

@@ -127,10 +127,10 @@ Tensor layer_norm_gpu(const Tensor& x, const Tensor& weight, const Tensor& bias,
                   const Tensor& in = saved_x.get();
                   const Tensor dx =
                       needs[0] ? Tensor::empty(in.shape(), in.dtype(), Device::gpu) : Tensor();
-                  const Tensor sums = needs[1] || needs[2]
-                                          ? Tensor::zeros({2, in.size(-1)}, saved.get().dtype(),
-                                                          Device::gpu)
-                                          : Tensor();
+                  const Tensor sums =
+                      needs[1] || needs[2]
+                          ? Tensor::zeros({2, in.size(-1)}, saved.get().dtype(), Device::gpu)
+                          : Tensor();
                   gpu::layer_norm_backward(in, saved_weight.get(), saved.get(),
                                            grads[0].contiguous(), dx, sums);
                   return {dx, needs[1] ? sums.select(0, 0) : Tensor(),

@@ -153,9 +153,8 @@ Tensor op::multiplied(const Tensor& x, const Tensor& y, const Tensor& bias) {
     if (x.dtype() == DType::bf16) multiply<BFloat16>(a, b, batch, packed, c);
     if (x.dtype() == DType::f16) multiply<Float16>(a, b, batch, packed, c);
   } else {
-    dispatch_real(x.dtype(), "attn::matmul", [&](auto zero) {
-      multiply<decltype(zero)>(a, b, batch, packed, c);
-    });
+    dispatch_real(x.dtype(), "attn::matmul",
+                  [&](auto zero) { multiply<decltype(zero)>(a, b, batch, packed, c); });
   }
   return apart && bias.defined() ? add(c, bias) : c;
 }

@@ -35,8 +35,8 @@ Tensor unary(UnaryOp op, const char* name, const Tensor& input, double a = 0.0,
   const Tensor y = Tensor::empty(x.shape(), x.dtype(), x.device());
   forward_on_device(op, a, b, x, y);
   return record(name, {x}, y,
-                [op, a, b, in = Saved(x), out = op::on_gpu(y) ? Saved() : Saved(y)](const Gradients& grads,
-                                                          const Needs&) -> Gradients {
+                [op, a, b, in = Saved(x), out = op::on_gpu(y) ? Saved() : Saved(y)](
+                    const Gradients& grads, const Needs&) -> Gradients {
                   const Tensor grad = grads[0].contiguous();
                   const Tensor dx = Tensor::empty(grad.shape(), grad.dtype(), grad.device());
                   if (op::on_gpu(grad)) {

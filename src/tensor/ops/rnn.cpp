@@ -79,6 +79,7 @@ struct Stack {
 
 std::int64_t Stack::check(const Tensor& x, const std::vector<RecurrentWeights>& weights) const {
   op::require_real(x, where, "x");
+  op::require_cpu(x, where);
   if (x.rank() != 3) fail(where, ": x is ", x.text(), "; [batch, steps, in] is accepted");
   if (weights.empty() || weights.size() % directions() != 0)
     fail(where, ": ", weights.size(), " sets of weights; ", directions(),
@@ -136,6 +137,7 @@ LstmResult Stack::run(const Tensor& x, const std::vector<RecurrentWeights>& weig
 /// x [batch, in] as one step, states as one layer.
 void check_step(const Tensor& x, const Tensor& state, const char* where) {
   op::require_real(x, where, "x");
+  op::require_cpu(x, where);
   if (x.rank() != 2) fail(where, ": x is ", x.text(), "; [batch, in] is accepted");
   if (!state.defined() || state.rank() != 2)
     fail(where, ": the state is ", state.text(), "; [batch, hidden] is accepted");

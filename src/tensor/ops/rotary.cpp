@@ -57,6 +57,7 @@ Tensor turn(const Tensor& x, const Tensor& cos, const Tensor& sin, RotaryPairs p
 
 void check(const Tensor& x, const RotaryTable& table) {
   op::require_real(x, kWhere, "x");
+  op::require_cpu(x, kWhere);
   if (x.rank() != 3 && x.rank() != 4)
     fail(kWhere, ": x is ", x.text(),
          "; [batch, heads, positions, channels] and [batch, positions, channels] are accepted");
@@ -94,6 +95,7 @@ void fill_turns(const Tensor& positions, const RotaryOptions& options, const Ten
 
 RotaryOptions for_channels(RotaryOptions options, const Tensor& x) {
   op::require_real(x, kWhere, "x");
+  op::require_cpu(x, kWhere);
   if (x.rank() < 2) fail(kWhere, ": x is ", x.text(), "; 3 or 4 axes are accepted");
   if (options.rotary_dim < 0) options.rotary_dim = x.size(-1);
   return options;

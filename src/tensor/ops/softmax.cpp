@@ -91,12 +91,12 @@ Tensor map_rows(const Tensor& a, const Tensor& b, Kernel kernel) {
 Tensor softmax_last_gpu(const Tensor& x, const Tensor& keep) {
   const Tensor out = Tensor::empty(x.shape(), x.dtype(), x.device());
   gpu::softmax(x.detach().contiguous(), keep, out);
-  return record("softmax", {x}, out,
-                [y = Saved(out)](const Gradients& grads, const Needs&) -> Gradients {
-                  const Tensor dx = Tensor::empty(y.get().shape(), y.get().dtype(), Device::gpu);
-                  gpu::softmax_backward(y.get(), grads[0].contiguous(), dx);
-                  return {dx};
-                });
+  return record(
+      "softmax", {x}, out, [y = Saved(out)](const Gradients& grads, const Needs&) -> Gradients {
+        const Tensor dx = Tensor::empty(y.get().shape(), y.get().dtype(), Device::gpu);
+        gpu::softmax_backward(y.get(), grads[0].contiguous(), dx);
+        return {dx};
+      });
 }
 
 Tensor log_softmax_last_gpu(const Tensor& x) {
@@ -104,7 +104,8 @@ Tensor log_softmax_last_gpu(const Tensor& x) {
   gpu::log_softmax(x.detach().contiguous(), out);
   return record("log_softmax", {x}, out,
                 [y = Saved(out)](const Gradients& grads, const Needs&) -> Gradients {
-                  const Tensor dx = Tensor::empty(y.get().shape(), y.get().dtype(), Device::gpu);
+                  const Tensor dx =
+                      Tensor::empty(y.get().shape(), y.get().dtype(), Device::gpu);
                   gpu::log_softmax_backward(y.get(), grads[0].contiguous(), dx);
                   return {dx};
                 });

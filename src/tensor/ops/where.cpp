@@ -84,8 +84,7 @@ Tensor where(const Tensor& keep, const Tensor& a, const Tensor& b) {
 
 Tensor keep_where(const Tensor& x, const Tensor& keep, double value) {
   op::require_real(x, "attn::keep_where", "the input");
-  return where(keep, x,
-               Tensor::full(Shape::filled(x.rank(), 1), value, x.dtype(), x.device()));
+  return where(keep, x, Tensor::full(Shape::filled(x.rank(), 1), value, x.dtype(), x.device()));
 }
 
 Tensor length_mask(const Tensor& lengths, std::int64_t extent) {

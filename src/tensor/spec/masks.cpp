@@ -123,10 +123,8 @@ Keep lengths(const Tensor& lengths) {
     if (!(lengths.shape() == expected))
       fail(kWhere, ": ", lengths.text(), "; [", problem.batch, "] and [", problem.batch, ", ",
            problem.queries, "] are accepted");
-    const Numbers numbers =
-        numbers_of(lengths, 0, problem.keys, problem.device, kWhere);
-    const mask::Lengths mask{numbers.data,
-                             each_query ? static_cast<long>(problem.queries) : 1L,
+    const Numbers numbers = numbers_of(lengths, 0, problem.keys, problem.device, kWhere);
+    const mask::Lengths mask{numbers.data, each_query ? static_cast<long>(problem.queries) : 1L,
                              each_query ? 1L : 0L};
     return lowered(mask_stage(mask), {}, numbers.owns);
   }});
@@ -152,8 +150,7 @@ Keep prefix(const Tensor& lengths, Offset offset) {
   op::require_dtype(lengths, DType::i64, kWhere, "the lengths");
   return Keep({[lengths, offset](const Problem& problem) {
     op::require_shape(lengths, {problem.batch}, kWhere, "the lengths");
-    const Numbers numbers =
-        numbers_of(lengths, 0, problem.keys, problem.device, kWhere);
+    const Numbers numbers = numbers_of(lengths, 0, problem.keys, problem.device, kWhere);
     const mask::Prefix mask{
         .offset = problem.offset(offset), .lengths = numbers.data, .batch_stride = 1};
     return lowered(mask_stage(mask), {}, numbers.owns);

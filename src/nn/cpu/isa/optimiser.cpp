@@ -22,10 +22,10 @@ void adam(std::int64_t count, const AdamStep& step, const float* grad, float* pa
     now.square.store(square + i);
   }
   if (const int rest = static_cast<int>(count - i); rest > 0) {
-    const Numbers now = step.update(
-        Lane::load(grad + i, rest), Numbers{Lane::load(parameter + i, rest),
-                                            Lane::load(mean + i, rest),
-                                            Lane::load(square + i, rest)});
+    const Numbers now =
+        step.update(Lane::load(grad + i, rest),
+                    Numbers{Lane::load(parameter + i, rest), Lane::load(mean + i, rest),
+                            Lane::load(square + i, rest)});
     now.parameter.store(parameter + i, rest);
     now.mean.store(mean + i, rest);
     now.square.store(square + i, rest);
