@@ -75,18 +75,19 @@ CopyLook CopyHead::look(const CopySource& source, const Tensor& states, const Te
   const bool covers =
       coverage_weight_.defined() && (options.coverage > 0.0 || !all_zero(coverage_weight_));
   // The logits wait for the context, so one word stands for all of them here.
-  const nn::PointerGenerated made = pointer_.forward(
-      {.encoder_states = source.values,
-       .decoder_states = states,
-       .decoder_inputs = inputs,
-       .vocab_logits = Tensor::zeros({states.size(0), states.size(1), 1}, states.dtype()),
-       .src_ids = Tensor::zeros(source.ids.shape(), DType::i64),
-       .lengths = source.lengths,
-       .coverage = covers ? nn::Coverage::on : nn::Coverage::off,
-       .keys = source.keys,
-       .looked_at = covered,
-       .keep = steering.keep,
-       .temperature = steering.temperature});
+  const nn::PointerGenerated made =
+      pointer_.forward({.encoder_states = source.values,
+                        .decoder_states = states,
+                        .decoder_inputs = inputs,
+                        .vocab_logits = Tensor::zeros({states.size(0), states.size(1), 1},
+                                                      states.dtype(), states.device()),
+                        .src_ids = Tensor::zeros(source.ids.shape(), DType::i64),
+                        .lengths = source.lengths,
+                        .coverage = covers ? nn::Coverage::on : nn::Coverage::off,
+                        .keys = source.keys,
+                        .looked_at = covered,
+                        .keep = steering.keep,
+                        .temperature = steering.temperature});
   return {made.weights, made.context, made.p_gen, made.covered, made.coverage_loss};
 }
 

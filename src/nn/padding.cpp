@@ -14,7 +14,7 @@ namespace attn::nn::padding {
 
 Tensor zero_past(const Tensor& x, const Tensor& lengths) {
   if (!lengths.defined()) return x;
-  Tensor mask = length_mask(lengths, x.size(1));
+  Tensor mask = length_mask(lengths, x.size(1)).to(x.device());
   while (mask.rank() < x.rank()) mask = mask.unsqueeze(mask.rank());
   return keep_where(x, mask);
 }

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "attn/core/dual.hpp"  // IWYU pragma: keep: philox.hpp must see its real()
 #include "attn/core/macros.hpp"
 #include "attn/core/philox.hpp"
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <numbers>
 
+#include "attn/core/dual.hpp"  // IWYU pragma: keep: philox.hpp must see its real()
 #include "attn/core/macros.hpp"
 #include "attn/core/philox.hpp"
 

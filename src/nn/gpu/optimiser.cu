@@ -61,6 +61,13 @@ __global__ void scale_kernel(T factor, Entries<T> entries) {
   for_numbers(e.count, [&](std::int64_t i) { e.parameter[i] *= factor; });
 }
 
+template <class T>
+__global__ void approach_kernel(T share, Entries<T> entries) {
+  const Entry<T> e = entries.list[blockIdx.y];
+  for_numbers(e.count,
+              [&](std::int64_t i) { e.parameter[i] += share * (e.grad[i] - e.parameter[i]); });
+}
+
 /// parts[tensor, block].
 template <class T>
 __global__ void squares_kernel(Entries<T> entries, double* parts) {
@@ -127,6 +134,14 @@ void sgd(const nn::SgdStep& step, const std::vector<Updated>& all) {
   in_groups("attn::nn::Sgd::step", all, [&](auto, const auto& entries, const dim3& grid) {
     sgd_kernel<<<grid, kThreads, 0, stream()>>>(step, entries);
   });
+}
+
+void approach(double share, const std::vector<Updated>& all) {
+  in_groups("attn::tasks::WeightAverage", all,
+            [&](auto zero, const auto& entries, const dim3& grid) {
+              approach_kernel<<<grid, kThreads, 0, stream()>>>(
+                  static_cast<decltype(zero)>(share), entries);
+            });
 }
 
 double sum_of_squares(const std::vector<Tensor>& all) {

@@ -24,6 +24,9 @@ struct Updated {
 void adam(const nn::AdamStep& step, const std::vector<Updated>& all);
 void sgd(const nn::SgdStep& step, const std::vector<Updated>& all);
 
+/// parameter += share (grad - parameter): a moving average of something else.
+void approach(double share, const std::vector<Updated>& all);
+
 /// The sum of the squares of all numbers. Waits.
 double sum_of_squares(const std::vector<Tensor>& all);
 /// In place.

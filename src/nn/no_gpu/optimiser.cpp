@@ -24,6 +24,9 @@ void adam(const nn::AdamStep&, const std::vector<Updated>&) {
 void sgd(const nn::SgdStep&, const std::vector<Updated>&) {
   refuse();
 }
+void approach(double, const std::vector<Updated>&) {
+  refuse();
+}
 double sum_of_squares(const std::vector<Tensor>&) {
   refuse();
 }

@@ -55,7 +55,7 @@ Tensor earlier_steps(std::int64_t count, DType dtype) {
 Tensor first_coverage(const PointerGeneratorInputs& in) {
   if (in.looked_at.defined()) return in.looked_at;
   return Tensor::zeros({in.encoder_states.size(0), in.encoder_states.size(1)},
-                       in.encoder_states.dtype());
+                       in.encoder_states.dtype(), in.encoder_states.device());
 }
 
 /// The weights of copied words, put where the words are: [batch, steps, words].

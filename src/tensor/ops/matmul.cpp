@@ -21,12 +21,12 @@ namespace attn {
 namespace {
 
 /// How a matrix of the last two axes is handed to gemm: as it lies, turned, or copied first.
-struct Matrix {
+struct Operand {
   Tensor tensor;
   std::int64_t lead = 0;
   gemm::Turn turn = gemm::Turn::no;
 
-  explicit Matrix(const Tensor& x) : tensor(x) {
+  explicit Operand(const Tensor& x) : tensor(x) {
     if (fits(x.strides()[-1], x.size(-1), x.strides()[-2], x.size(-2))) {
       lead = lead_of(x.strides()[-2], x.size(-1));
     } else if (fits(x.strides()[-2], x.size(-2), x.strides()[-1], x.size(-1))) {
@@ -99,7 +99,7 @@ void run(const gemm::Args<T>& args, const T* bias, Device device) {
 }
 
 template <class T>
-void multiply(const Matrix& a, const Matrix& b, const Batch& batch, const Tensor& bias,
+void multiply(const Operand& a, const Operand& b, const Batch& batch, const Tensor& bias,
               const Tensor& c) {
   gemm::Args<T> args;
   args.m = c.size(-2);
@@ -136,8 +136,8 @@ void multiply(const Matrix& a, const Matrix& b, const Batch& batch, const Tensor
 }  // namespace
 
 Tensor op::multiplied(const Tensor& x, const Tensor& y, const Tensor& bias) {
-  const Matrix a(x);
-  const Matrix b(y);
+  const Operand a(x);
+  const Operand b(y);
   const Batch batch(a.tensor, b.tensor);
   Shape shape = batch.shape;
   shape.push_back(x.size(-2));
