@@ -24,7 +24,7 @@ namespace {
 constexpr double kLeast = 1e-12;
 
 bool all_zero(const Tensor& x) {
-  const Tensor numbers = x.detach().to(DType::f64);
+  const Tensor numbers = x.detach().to(Device::cpu).to(DType::f64);
   const auto* first = numbers.data<double>();
   return std::all_of(first, first + x.numel(), [](double number) { return number == 0.0; });
 }
@@ -94,18 +94,21 @@ CopyLook CopyHead::look(const CopySource& source, const Tensor& states, const Te
 Tensor mixed_log_probabilities(const CopySource& source, const CopyLook& look,
                                const Tensor& logits) {
   const Tensor gate = look.generates.unsqueeze(-1);
-  const Tensor copied =
-      scatter_add((1.0 - gate) * look.weights, 2,
-                  source.ids.unsqueeze(1).expand(look.weights.shape()), logits.size(2));
+  const Tensor copied = scatter_add(
+      (1.0 - gate) * look.weights, 2,
+      source.ids.to(logits.device()).unsqueeze(1).expand(look.weights.shape()), logits.size(2));
   return log(gate * softmax(logits) + copied + kLeast);
 }
 
 Tensor copy_loss(const CopySource& source, const CopyLook& look, const Tensor& logits,
                  const Tensor& target, const LossOptions& options) {
+  // Ids lie on the CPU, and what is made of them goes where the model is.
+  const Device device = logits.device();
   const Tensor counted = counted_targets(target);
   const Tensor generated =
-      exp(gather(log_softmax(logits), 2, target.unsqueeze(-1)).squeeze(-1));
-  const Tensor copied = sum(keep_where(look.weights, matches(source.ids, target)), -1);
+      exp(gather(log_softmax(logits), 2, target.to(device).unsqueeze(-1)).squeeze(-1));
+  const Tensor copied =
+      sum(keep_where(look.weights, matches(source.ids, target).to(device)), -1);
   const Tensor likely = look.generates * generated + (1.0 - look.generates) * copied;
   Tensor wrong = counted_mean(neg(log(likely + kLeast)), counted);
   if (options.coverage <= 0.0) return wrong;

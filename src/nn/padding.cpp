@@ -9,6 +9,7 @@
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/spec/keep.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "tensor/op.hpp"
 
 namespace attn::nn::padding {
 
@@ -21,7 +22,8 @@ Tensor zero_past(const Tensor& x, const Tensor& lengths) {
 
 Tensor zero_ids_past(const Tensor& ids, const Tensor& lengths) {
   if (!lengths.defined()) return ids;
-  const Tensor mask = length_mask(lengths, ids.size(-1));
+  op::require_cpu(ids, "attn::nn::zero_ids_past");
+  const Tensor mask = length_mask(lengths.to(Device::cpu), ids.size(-1));
   if (!(mask.shape() == ids.shape()))
     fail("attn::nn: lengths ", lengths.text(), " beside ids ", ids.text(),
          "; one length for each row is accepted");

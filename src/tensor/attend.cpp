@@ -13,6 +13,7 @@
 #include "attn/tensor/shape.hpp"
 #include "attn/tensor/tape.hpp"
 #include "tensor/attend_kernels.hpp"
+#include "tensor/attend_matrix.hpp"
 #include "tensor/attend_recipe.hpp"
 #include "tensor/attend_sizes.hpp"
 
@@ -174,6 +175,9 @@ Attended attend(const Tensor& q, const Tensor& k, const Tensor& v, const spec::S
   std::vector<Tensor> tables;
   const auto recipe =
       std::make_shared<const op::BoundRecipe>(score, keep, normaliser, sizes.problem, tables);
+  if (sizes.problem.device == Device::gpu &&
+      op::needs_matrix(recipe->recipe(), want, sizes.storage))
+    return op::attend_by_matrix(q, k, v, sizes, recipe, tables, want);
   std::vector<Tensor> inputs{q, k, pooled};
   inputs.insert(inputs.end(), tables.begin(), tables.end());
   const bool taped = wants_grad(inputs);

@@ -110,9 +110,7 @@ void attend_forward(const AttendInputs& in, const Recipe& recipe, const AttendOu
 
 void attend_inspect(const AttendInputs& in, const Recipe& recipe, const InspectInto& to) {
   if (on_gpu(in.q))
-    fail<Unsupported>(
-        "attn::attend: on the gpu the output and log_sum_exp are built; weights, "
-        "their sums, arg_max and top are not");
+    fail<Unsupported>("attn::attend: distance_sums and top are not built on the gpu");
   dispatch_storage(in.q.dtype(), [&]<class T>(T) {
     const ForwardArgs<T> args = forward_args<T>(in);
     if constexpr (std::is_same_v<T, double>) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -157,6 +158,61 @@ TEST(GpuAttend, AdditiveAgreesWithTheCpu) {
       4 * attend_tolerance(DType::f32));
 }
 
+TEST(GpuAttend, WeightsAndTheirGradientsAgreeWithTheCpu) {
+  SKIP_WITHOUT_GPU();
+  const Want looks = Want::output | Want::weights | Want::column_sums | Want::arg_max;
+  const Tensor lengths = Tensor::from(std::vector<std::int64_t>{23, 0}, {2});
+  const Sizes grouped{2, 4, 2, 17, 23, 16, 24};
+  for (const DType dtype : {DType::f32, DType::bf16}) {
+    Tensors inputs = draw(grouped, dtype);
+    inputs.push_back(random_tensor("bias", {4, 17, 23}).unsqueeze(0).to(DType::f32));
+    inputs.push_back(random_tensor("weight", {16}).to(DType::f32));
+    inputs.push_back(random_tensor("weights", {2, 16}).to(DType::f32));
+    const std::vector<std::function<Attended(const Tensors&)>> calls{
+        [&](const Tensors& in) {
+          return attend(in[0], in[1], in[2], spec::scaled_dot(), spec::lengths(lengths),
+                        spec::softmax(), looks);
+        },
+        [&](const Tensors& in) {
+          return attend(in[0], in[1], in[2],
+                        spec::dot(0.3) | spec::bias(in[3]) | spec::soft_cap(3.0),
+                        spec::causal() && spec::lengths(lengths), spec::softmax(), looks);
+        },
+        [&](const Tensors& in) {
+          return attend(in[0], in[1], in[2], spec::additive(in[4]), {},
+                        spec::softmax({.dropout = 0.2, .key = 3}), looks);
+        },
+        [&](const Tensors& in) {
+          return attend(in[0], in[1], in[2], spec::additive(in[5]), spec::lengths(lengths),
+                        spec::softmax(), looks);
+        }};
+    for (std::size_t i = 0; i < calls.size(); ++i)
+      expect_same_on_gpu(
+          named("weights " + std::to_string(i), dtype), inputs,
+          [&](const Tensors& in) {
+            const Attended all = calls[i](in);
+            return Tensors{all.output, all.weights, all.column_sums, all.arg_max};
+          },
+          4 * attend_tolerance(dtype));
+  }
+}
+
+TEST(GpuAttend, OtherSimilaritiesFormTheMatrix) {
+  SKIP_WITHOUT_GPU();
+  Tensors inputs = draw(kSmall, DType::f32);
+  inputs.push_back(random_tensor("width", {16}).to(DType::f32));
+  inputs.push_back(random_tensor("scores", {2, 2, 17, 23}).to(DType::f32));
+  expect_same_on_gpu(
+      "other similarities", inputs,
+      [](const Tensors& in) {
+        return Tensors{
+            attend(in[0], in[1], in[2], spec::distance(in[3])).output,
+            attend(in[0].slice(3, 0, 1), in[1].slice(3, 0, 1), in[2], spec::sum()).output,
+            attend({}, {}, in[2], spec::given(in[4]), spec::causal()).output};
+      },
+      4 * attend_tolerance(DType::f32));
+}
+
 TEST(GpuAttend, SaysWhatIsMissing) {
   SKIP_WITHOUT_GPU();
   Tensors on_gpu;
@@ -164,7 +220,7 @@ TEST(GpuAttend, SaysWhatIsMissing) {
   const Tensor& q = on_gpu[0];
   const Tensor& k = on_gpu[1];
   const Tensor& v = on_gpu[2];
-  EXPECT_THROW(attend(q, k, v, spec::scaled_dot(), {}, spec::softmax(), Want::weights),
+  EXPECT_THROW(attend(q, k, v, spec::scaled_dot(), {}, spec::softmax(), Want::top(2)),
                Unsupported);
   EXPECT_THROW(attend(q, k, v, spec::cosine(1.0)), Unsupported);
   EXPECT_THROW(attend(q, k, v, spec::scaled_dot(), {}, spec::sparsemax()), Unsupported);

@@ -103,6 +103,23 @@ TEST(GpuMemory, ViewsAndTheirGradientsAgreeWithTheCpu) {
       1e-6);
 }
 
+TEST(GpuRotary, TurnsAsTheCpuDoes) {
+  SKIP_WITHOUT_GPU();
+  for (const DType dtype : {DType::f32, DType::f64, DType::bf16}) {
+    const Tensor x = random_tensor("x", {2, 5, 3, 8}).to(dtype);
+    const Tensor positions = random_ids("positions", {2, 5}, 0, 40);
+    expect_same_on_gpu(
+        named("rotary", dtype), {x},
+        [&](const Tensors& in) {
+          const Tensor heads = in[0].transpose(1, 2);
+          return Tensors{rotary(heads), rotary(heads, 7, {.rotary_dim = 6}),
+                         rotary(heads, positions, {.pairs = RotaryPairs::interleaved}),
+                         rotary(in[0].select(2, 1), 3)};
+        },
+        gpu_tolerance(dtype, 4));
+  }
+}
+
 TEST(GpuMemory, WhatTheCpuWouldReadIsRefused) {
   SKIP_WITHOUT_GPU();
   const Tensor x = Tensor::zeros({2, 3}, DType::f32, Device::gpu);
@@ -129,8 +146,8 @@ TEST(GpuMemory, TwoDevicesInOneOpAreRefused) {
 TEST(GpuMemory, OpsThatAreNotBuiltThereNameThemselves) {
   SKIP_WITHOUT_GPU();
   const Tensor x = Tensor::zeros({2, 3, 4}, DType::f32, Device::gpu);
-  const std::string message = message_of([&] { rotary(x); });
-  EXPECT_NE(message.find("rotary"), std::string::npos) << message;
+  const std::string message = message_of([&] { max_pool_by_two(x, 1); });
+  EXPECT_NE(message.find("max_pool_by_two"), std::string::npos) << message;
   const Tensor weight = Tensor::zeros({3, 3, 1}, DType::f32, Device::gpu);
   EXPECT_NE(message_of([&] { conv1d(x, weight, {}); }).find("conv1d"), std::string::npos);
 }

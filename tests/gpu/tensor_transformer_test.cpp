@@ -92,5 +92,20 @@ TEST(GpuTransformer, GivesTheLossesOfTheCpu) {
   expect_same_losses(small());
 }
 
+TEST(GpuTransformer, WithRotaryPositionsToo) {
+  SKIP_WITHOUT_GPU();
+  models::ModelOptions options = small();
+  options.positions = models::Positions::rotary;
+  expect_same_losses(options);
+}
+
+TEST(GpuTransformer, AndWhenItCopies) {
+  SKIP_WITHOUT_GPU();
+  models::ModelOptions options = small();
+  options.copy = models::Copy::pointer;
+  options.tie = models::Tie::all;
+  expect_same_losses(options);
+}
+
 }  // namespace
 }  // namespace attn::test

@@ -5,14 +5,19 @@
 #include <cstdint>
 
 #include "attn/core/error.hpp"
+#include "attn/kernels/args.hpp"
+#include "attn/kernels/recipe.hpp"
+#include "attn/kernels/rotary.hpp"
 #include "attn/tensor/gpu.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/gpu/copy.hpp"
 #include "tensor/gpu/index.hpp"
 #include "tensor/gpu/memory.hpp"
+#include "tensor/gpu/pairs.hpp"
 #include "tensor/gpu/pointwise.hpp"
 #include "tensor/gpu/random.hpp"
 #include "tensor/gpu/reduce.hpp"
+#include "tensor/gpu/rotary.hpp"
 #include "tensor/gpu/rows.hpp"
 
 namespace attn::gpu {
@@ -68,6 +73,13 @@ void choose_places(const Tensor&, int, const Tensor&, const IndexNames&, const T
 void add_places(const Tensor&, int, const Tensor&, const Tensor&) { refuse(); }
 void gather(const Tensor&, int, const Tensor&, const IndexNames&, const Tensor&) { refuse(); }
 void scatter_add(const Tensor&, int, const Tensor&, const IndexNames&, const Tensor&) { refuse(); }
+
+void score_pairs(const Recipe&, const Tensor&, const Tensor&) { refuse(); }
+void score_pairs_backward(const Recipe&, const RecipeGrads&, const Tensor&, const Tensor&, const Tensor&) { refuse(); }
+void weight_factors(const Recipe&, const Tensor&) { refuse(); }
+void additive_scores(const Tensor&, const Tensor&, const Tensor&, const Tensor&) { refuse(); }
+void additive_scores_backward(const Tensor&, const Tensor&, const Tensor&, const Tensor&, const Tensor&, const Tensor&, const Tensor&) { refuse(); }
+void rotate(const Tensor&, const Tensor&, const Tensor&, RotaryPairs, const Tensor&) { refuse(); }
 
 void dropout(const op::DropoutDraw&, const Tensor&, const Tensor&) { refuse(); }
 void draw(const op::UniformDraw&, std::uint64_t, const Tensor&) { refuse(); }
