@@ -10,6 +10,7 @@
 #include "attn/kernels/rotary.hpp"
 #include "attn/tensor/gpu.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "tensor/gpu/cells.hpp"
 #include "tensor/gpu/copy.hpp"
 #include "tensor/gpu/index.hpp"
 #include "tensor/gpu/memory.hpp"
@@ -84,6 +85,19 @@ void rotate(const Tensor&, const Tensor&, const Tensor&, RotaryPairs, const Tens
 void dropout(const op::DropoutDraw&, const Tensor&, const Tensor&) { refuse(); }
 void draw(const op::UniformDraw&, std::uint64_t, const Tensor&) { refuse(); }
 void draw(const op::NormalDraw&, std::uint64_t, const Tensor&) { refuse(); }
+
+template <class T> void gru_step(const CellStep<T>&) { refuse(); }
+template <class T> void lstm_step(const CellStep<T>&) { refuse(); }
+template <class T> void gru_way_back(const CellWayBack<T>&) { refuse(); }
+template <class T> void lstm_way_back(const CellWayBack<T>&) { refuse(); }
+template void gru_step(const CellStep<float>&);
+template void gru_step(const CellStep<double>&);
+template void lstm_step(const CellStep<float>&);
+template void lstm_step(const CellStep<double>&);
+template void gru_way_back(const CellWayBack<float>&);
+template void gru_way_back(const CellWayBack<double>&);
+template void lstm_way_back(const CellWayBack<float>&);
+template void lstm_way_back(const CellWayBack<double>&);
 
 // clang-format on
 

@@ -79,7 +79,6 @@ struct Stack {
 
 std::int64_t Stack::check(const Tensor& x, const std::vector<RecurrentWeights>& weights) const {
   op::require_real(x, where, "x");
-  op::require_cpu(x, where);
   if (x.rank() != 3) fail(where, ": x is ", x.text(), "; [batch, steps, in] is accepted");
   if (weights.empty() || weights.size() % directions() != 0)
     fail(where, ": ", weights.size(), " sets of weights; ", directions(),
@@ -108,7 +107,8 @@ LstmResult Stack::run(const Tensor& x, const std::vector<RecurrentWeights>& weig
     op::require_shape(given, {count, x.size(0), hidden}, where, "a state");
     op::require_same_kind(x, given, where);
   }
-  const Tensor packed_lengths = lengths.defined() ? lengths.contiguous() : Tensor();
+  const Tensor packed_lengths =
+      lengths.defined() ? lengths.to(x.device()).contiguous() : Tensor();
   const auto state_of = [&](const Tensor& states, std::size_t index) {
     return states.defined() ? states.select(0, static_cast<std::int64_t>(index)).to(dtype)
                             : Tensor();
@@ -137,7 +137,6 @@ LstmResult Stack::run(const Tensor& x, const std::vector<RecurrentWeights>& weig
 /// x [batch, in] as one step, states as one layer.
 void check_step(const Tensor& x, const Tensor& state, const char* where) {
   op::require_real(x, where, "x");
-  op::require_cpu(x, where);
   if (x.rank() != 2) fail(where, ": x is ", x.text(), "; [batch, in] is accepted");
   if (!state.defined() || state.rank() != 2)
     fail(where, ": the state is ", state.text(), "; [batch, hidden] is accepted");
