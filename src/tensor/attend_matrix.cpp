@@ -18,6 +18,7 @@
 #include "tensor/attend_recipe.hpp"
 #include "tensor/attend_sizes.hpp"
 #include "tensor/gpu/pairs.hpp"
+#include "tensor/ops/additive_scores.hpp"
 
 namespace attn::op {
 namespace {
@@ -31,29 +32,6 @@ Tensor for_heads(const Tensor& x, std::int64_t heads) {
   return x.unsqueeze(2)
       .expand({x.size(0), own, heads / own, x.size(2), x.size(3)})
       .reshape({x.size(0), heads, x.size(2), x.size(3)});
-}
-
-/// The additive similarity as an op; w [1, heads, 1, channels].
-Tensor additive(const Tensor& q, const Tensor& k, const Tensor& w) {
-  const Tensor a = q.detach().contiguous();
-  const Tensor b = k.detach().contiguous();
-  const Tensor c = w.detach().contiguous();
-  const Tensor out =
-      Tensor::empty({q.size(0), q.size(1), q.size(2), k.size(2)}, q.dtype(), Device::gpu);
-  gpu::additive_scores(a, b, c, out);
-  return record("additive scores", {q, k, w}, out,
-                [x = Saved(a), y = Saved(b), z = Saved(c)](const Gradients& grads,
-                                                           const Needs&) -> Gradients {
-                  const auto like = [](const Tensor& model) {
-                    return Tensor::empty(model.shape(), model.dtype(), Device::gpu);
-                  };
-                  const Tensor dq = like(x.get());
-                  const Tensor dk = like(y.get());
-                  const Tensor dw = like(x.get());
-                  gpu::additive_scores_backward(x.get(), y.get(), z.get(),
-                                                grads[0].contiguous(), dq, dk, dw);
-                  return {dq, dk, sum_to(dw, z.get().shape())};
-                });
 }
 
 /// -1/2 |(q - k) w|^2 = q' . k' - |q'|^2 / 2 - |k'|^2 / 2 with q' = q w and k' = k w.
@@ -72,7 +50,7 @@ Tensor similarities(const Tensor& q, const Tensor& k, const Tensor& w, const Rec
     case Similarity::dot:
       return matmul(q, k.transpose(2, 3));
     case Similarity::additive:
-      return additive(q, k, w.expand({1, p.heads, 1, p.channels}));
+      return additive_scores(q, k, w.expand({1, p.heads, 1, p.channels}));
     case Similarity::distance:
       return distance(q, k, w);
     case Similarity::sum:

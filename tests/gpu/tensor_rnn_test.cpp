@@ -112,5 +112,62 @@ TEST(GpuRnn, CellsAgreeWithTheCpu) {
       gpu_tolerance(DType::f32, 50));
 }
 
+/// y, keys, values, state, cell, query, score, join, fed, and weights of two layers.
+Tensors draw_decoder(std::int64_t gates, std::int64_t more) {
+  const auto real = [](const char* name, const Shape& shape) {
+    return random_tensor(name, shape).to(DType::f32);
+  };
+  Tensors all{real("y", {kBatch, 6, kIn}),
+              real("keys", {kBatch, 8, 4}),
+              real("values", {kBatch, 8, 9}),
+              real("state", {2, kBatch, kHidden}),
+              real("cell", {2, kBatch, kHidden}),
+              real("query", {4, kHidden}),
+              real("score", {4}),
+              real("join", {10, 9 + kHidden}),
+              real("fed", {kBatch, 10})};
+  for (const std::int64_t in : {kIn + more, kHidden})
+    for (const Shape& shape : {Shape{gates * kHidden, in}, Shape{gates * kHidden, kHidden},
+                               Shape{gates * kHidden}, Shape{gates * kHidden}})
+      all.push_back(real(("weights " + std::to_string(all.size())).c_str(), shape));
+  return all;
+}
+
+std::vector<RecurrentWeights> layers_of(const Tensors& in) {
+  return {{in[9], in[10], in[11], in[12]}, {in[13], in[14], in[15], in[16]}};
+}
+
+TEST(GpuRnn, BahdanausDecoderAgreesWithTheCpu) {
+  SKIP_WITHOUT_GPU();
+  const Tensor lengths = Tensor::from(std::vector<std::int64_t>{8, 0, 5}, {kBatch});
+  for (const InputOrder order : {InputOrder::context_first, InputOrder::embedding_first})
+    expect_same_on_gpu(
+        "bahdanau_decode", draw_decoder(3, 9),
+        [&](const Tensors& in) {
+          const BahdanauResult all = bahdanau_decode(in[0], {in[1], in[2], lengths}, in[3],
+                                                     {in[5], in[6], layers_of(in), order});
+          return Tensors{all.states, all.weights, all.contexts, all.state};
+        },
+        gpu_tolerance(DType::f32, 200));
+}
+
+TEST(GpuRnn, LuongsDecoderAgreesWithTheCpu) {
+  SKIP_WITHOUT_GPU();
+  const Tensor lengths = Tensor::from(std::vector<std::int64_t>{8, 0, 5}, {kBatch});
+  for (const bool additive : {false, true})
+    for (const bool feeds : {false, true})
+      expect_same_on_gpu(
+          "luong_decode", draw_decoder(4, feeds ? 10 : 0),
+          [&](const Tensors& in) {
+            const LuongResult all =
+                luong_decode(in[0], {in[1], in[2], lengths}, in[3], in[4],
+                             {in[5], additive ? in[6] : Tensor(), layers_of(in), in[7],
+                              feeds ? InputFeeding::on : InputFeeding::off},
+                             feeds ? in[8] : Tensor());
+            return Tensors{all.attentional, all.weights, all.state, all.cell};
+          },
+          gpu_tolerance(DType::f32, 200));
+}
+
 }  // namespace
 }  // namespace attn::test

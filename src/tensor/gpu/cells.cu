@@ -30,7 +30,7 @@ __device__ void rest(const CellStep<T>& step, const Unit& unit) {
   step.after[unit.state()] = step.before[unit.state()];
   if (step.cell_after != nullptr)
     step.cell_after[unit.state()] = step.cell_before[unit.state()];
-  step.out[unit.state()] = T(0);
+  if (step.out != nullptr) step.out[unit.state()] = T(0);
 }
 
 template <class T>
@@ -50,7 +50,7 @@ __global__ void gru_kernel(CellStep<T> step) {
     step.kept[unit.gate(2, 4)] = made.fresh;
     step.kept[unit.gate(3, 4)] = made.memory;
     step.after[unit.state()] = made.after;
-    step.out[unit.state()] = made.after;
+    if (step.out != nullptr) step.out[unit.state()] = made.after;
   });
 }
 
@@ -71,7 +71,7 @@ __global__ void lstm_kernel(CellStep<T> step) {
     step.kept[unit.gate(3, 4)] = made.output;
     step.cell_after[unit.state()] = made.cell;
     step.after[unit.state()] = made.after;
-    step.out[unit.state()] = made.after;
+    if (step.out != nullptr) step.out[unit.state()] = made.after;
   });
 }
 

@@ -29,7 +29,7 @@ struct CellStep {
   T* kept;  ///< [rows, 4 * hidden]
   T* after;
   T* cell_after;
-  T* out;
+  T* out;  ///< null: not wanted
 };
 template <class T>
 void gru_step(const CellStep<T>& step);

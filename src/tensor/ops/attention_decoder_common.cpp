@@ -66,7 +66,6 @@ std::vector<Tensor> DecoderInputs::flat() const {
 
 Tensor in_time(const Tensor& y, const char* where) {
   require_real(y, where, "y");
-  require_cpu(y, where);
   if (y.rank() != 3)
     fail(where, ": y is ", y.text(), "; [batch, steps, embedding] is accepted");
   return y.transpose(0, 1);
