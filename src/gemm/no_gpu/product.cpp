@@ -1,7 +1,8 @@
 // A build without CUDA: products on the GPU say that there is none.
 
-#include "attn/core/dtype.hpp"
+#include "attn/core/dtype.hpp"  // IWYU pragma: keep: the instances below
 #include "attn/core/error.hpp"
+#include "attn/gemm/gemm.hpp"
 #include "attn/gemm/gpu.hpp"
 
 namespace attn::gemm {
