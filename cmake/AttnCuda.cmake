@@ -1,6 +1,6 @@
 # The GPU half of attn::kernels (ATTN_CUDA=ON): sources from src/kernels/gpu, and an instance of
 # forward and backward for each element type and head size of one list, generated into the build
-# tree. Included once attn_kernels exists.
+# tree. Included once attn_kernels exists; attn_cuda_layer() adds the GPU half of the layers above.
 
 set(ATTN_CUDA_LIST all CACHE STRING
   "GPU kernels: 'all' types and head sizes, or 'quick' (bf16 and float, sizes 64 and 128)")
@@ -63,3 +63,14 @@ target_sources(attn_kernels PRIVATE $<TARGET_OBJECTS:attn_kernels_gpu>)
 target_link_libraries(attn_kernels PUBLIC CUDA::cudart_static)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/attn/kernels/gpu"
   DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/attn/kernels" FILES_MATCHING PATTERN "*.cuh")
+
+# attn_cuda_layer(<layer> [<target>...]): adds src/<layer>/gpu/*.cu to attn_<layer>, which then
+# links the targets. Without -use_fast_math: what ops compute agrees with the CPU.
+function(attn_cuda_layer layer)
+  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${layer}/gpu/*.cu")
+  add_library(attn_${layer}_gpu OBJECT ${sources})
+  target_link_libraries(attn_${layer}_gpu PRIVATE attn::core attn_cuda_options ${ARGN})
+  set_target_properties(attn_${layer}_gpu PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_sources(attn_${layer} PRIVATE $<TARGET_OBJECTS:attn_${layer}_gpu>)
+  target_link_libraries(attn_${layer} PUBLIC CUDA::cudart_static ${ARGN})
+endfunction()

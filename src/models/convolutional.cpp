@@ -103,7 +103,8 @@ class ConvolutionalModel final : public Seq2Seq {
       const Tensor around = pad(words_.drop(h), 1, before, kernel_ - 1 - before);
       h = keep_where(sum_of(h, conv(around)), kept);
     }
-    const Tensor nothing = Tensor::zeros({source.size(0), kernel_ - 1, h.size(2)}, h.dtype());
+    const Tensor nothing =
+        Tensor::zeros({source.size(0), kernel_ - 1, h.size(2)}, h.dtype(), h.device());
     return {h, embedded, lengths, std::vector<Tensor>(decoder_.size(), nothing)};
   }
 

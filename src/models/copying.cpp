@@ -24,7 +24,7 @@ namespace {
 constexpr double kLeast = 1e-12;
 
 bool all_zero(const Tensor& x) {
-  const Tensor numbers = x.detach().to(DType::f64);
+  const Tensor numbers = x.detach().to(Device::cpu).to(DType::f64);
   const auto* first = numbers.data<double>();
   return std::all_of(first, first + x.numel(), [](double number) { return number == 0.0; });
 }
@@ -75,36 +75,40 @@ CopyLook CopyHead::look(const CopySource& source, const Tensor& states, const Te
   const bool covers =
       coverage_weight_.defined() && (options.coverage > 0.0 || !all_zero(coverage_weight_));
   // The logits wait for the context, so one word stands for all of them here.
-  const nn::PointerGenerated made = pointer_.forward(
-      {.encoder_states = source.values,
-       .decoder_states = states,
-       .decoder_inputs = inputs,
-       .vocab_logits = Tensor::zeros({states.size(0), states.size(1), 1}, states.dtype()),
-       .src_ids = Tensor::zeros(source.ids.shape(), DType::i64),
-       .lengths = source.lengths,
-       .coverage = covers ? nn::Coverage::on : nn::Coverage::off,
-       .keys = source.keys,
-       .looked_at = covered,
-       .keep = steering.keep,
-       .temperature = steering.temperature});
+  const nn::PointerGenerated made =
+      pointer_.forward({.encoder_states = source.values,
+                        .decoder_states = states,
+                        .decoder_inputs = inputs,
+                        .vocab_logits = Tensor::zeros({states.size(0), states.size(1), 1},
+                                                      states.dtype(), states.device()),
+                        .src_ids = Tensor::zeros(source.ids.shape(), DType::i64),
+                        .lengths = source.lengths,
+                        .coverage = covers ? nn::Coverage::on : nn::Coverage::off,
+                        .keys = source.keys,
+                        .looked_at = covered,
+                        .keep = steering.keep,
+                        .temperature = steering.temperature});
   return {made.weights, made.context, made.p_gen, made.covered, made.coverage_loss};
 }
 
 Tensor mixed_log_probabilities(const CopySource& source, const CopyLook& look,
                                const Tensor& logits) {
   const Tensor gate = look.generates.unsqueeze(-1);
-  const Tensor copied =
-      scatter_add((1.0 - gate) * look.weights, 2,
-                  source.ids.unsqueeze(1).expand(look.weights.shape()), logits.size(2));
+  const Tensor copied = scatter_add(
+      (1.0 - gate) * look.weights, 2,
+      source.ids.to(logits.device()).unsqueeze(1).expand(look.weights.shape()), logits.size(2));
   return log(gate * softmax(logits) + copied + kLeast);
 }
 
 Tensor copy_loss(const CopySource& source, const CopyLook& look, const Tensor& logits,
                  const Tensor& target, const LossOptions& options) {
+  // Ids lie on the CPU, and what is made of them goes where the model is.
+  const Device device = logits.device();
   const Tensor counted = counted_targets(target);
   const Tensor generated =
-      exp(gather(log_softmax(logits), 2, target.unsqueeze(-1)).squeeze(-1));
-  const Tensor copied = sum(keep_where(look.weights, matches(source.ids, target)), -1);
+      exp(gather(log_softmax(logits), 2, target.to(device).unsqueeze(-1)).squeeze(-1));
+  const Tensor copied =
+      sum(keep_where(look.weights, matches(source.ids, target).to(device)), -1);
   const Tensor likely = look.generates * generated + (1.0 - look.generates) * copied;
   Tensor wrong = counted_mean(neg(log(likely + kLeast)), counted);
   if (options.coverage <= 0.0) return wrong;

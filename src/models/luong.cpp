@@ -81,9 +81,10 @@ class LuongModel final : public Seq2Seq {
   State begin(const Tensor& source, const Tensor& lengths) const {
     const Encoded read = encoder_(words_.source(source), lengths);
     // a_(-1) = 0.
-    const Tensor fed = feeding_ == Feeding::on
-                           ? Tensor::zeros(read.summary.shape(), read.summary.dtype())
-                           : Tensor();
+    const Tensor fed =
+        feeding_ == Feeding::on
+            ? Tensor::zeros(read.summary.shape(), read.summary.dtype(), read.summary.device())
+            : Tensor();
     return {attention_.read(read.out, lengths), {read.state, read.cell, fed}};
   }
 

@@ -36,7 +36,8 @@ Tensor counted_targets(const Tensor& target) {
 Tensor counted_mean(const Tensor& x, const Tensor& counted) {
   const bool* first = counted.data<bool>();
   const auto count = std::count(first, first + counted.numel(), true);
-  return sum(keep_where(x, counted)) / static_cast<double>(std::max<std::int64_t>(1, count));
+  return sum(keep_where(x, counted.to(x.device()))) /
+         static_cast<double>(std::max<std::int64_t>(1, count));
 }
 
 Tensor token_loss(const Tensor& logits, const Tensor& target, const LossOptions& options) {

@@ -28,6 +28,7 @@ class Words : public nn::Module {
   /// The same for a decoding, without dropout.
   PackedLinear packed_output(PackedLayers& packed) const { return packed.get(output_, bias_); }
   DType dtype() const { return target_.dtype(); }
+  Device device() const { return target_.device(); }
   Tensor drop(const Tensor& x) const { return dropout_(x); }
 
  private:

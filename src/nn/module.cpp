@@ -113,21 +113,37 @@ void Module::zero_grad() const {
   for (Tensor& parameter : parameters()) parameter.zero_grad();
 }
 
+namespace {
+
+/// `tensor` becomes `made`, for everybody who holds it.
+void replace(const Tensor& tensor, const Tensor& made) {
+  Tensor::Impl& impl = tensor.impl();
+  impl.storage = made.impl().storage;
+  impl.offset = made.impl().offset;
+  impl.strides = made.impl().strides;
+  impl.dtype = made.dtype();
+  impl.grad = {};
+}
+
+}  // namespace
+
 void Module::to(DType dtype) const {
   const NoGrad off_the_tape;
   const auto convert = [dtype](const Tensor& tensor) {
-    if (tensor.dtype() == dtype) return;
-    const Tensor converted = tensor.detach().to(dtype);
-    Tensor::Impl& impl = tensor.impl();
-    impl.storage = converted.impl().storage;
-    impl.offset = converted.impl().offset;
-    impl.strides = converted.impl().strides;
-    impl.dtype = dtype;
-    impl.grad = {};
+    if (tensor.dtype() != dtype) replace(tensor, tensor.detach().to(dtype));
   };
   for (const auto& [name, tensor] : named_parameters()) convert(tensor);
   for (const auto& [name, tensor] : named_buffers())
     if (tensor.dtype() != DType::i64 && tensor.dtype() != DType::boolean) convert(tensor);
+}
+
+void Module::to(Device device) const {
+  const NoGrad off_the_tape;
+  const auto move = [device](const Tensor& tensor) {
+    if (tensor.device() != device) replace(tensor, tensor.detach().to(device));
+  };
+  for (const auto& [name, tensor] : named_parameters()) move(tensor);
+  for (const auto& [name, tensor] : named_buffers()) move(tensor);
 }
 
 }  // namespace attn::nn

@@ -15,6 +15,8 @@
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "nn/cpu/optimiser_table.hpp"
+#include "nn/gpu/optimiser.hpp"
+#include "nn/updates.hpp"
 #include "tensor/cpu/pointwise.hpp"
 #include "tensor/cpu/pointwise_table.hpp"
 #include "tensor/op.hpp"
@@ -43,11 +45,11 @@ std::vector<Tensor> zeros_like(const std::vector<NamedTensor>& parameters) {
   std::vector<Tensor> all;
   all.reserve(parameters.size());
   for (const auto& [name, tensor] : parameters)
-    all.push_back(Tensor::zeros(tensor.shape(), tensor.dtype()));
+    all.push_back(Tensor::zeros(tensor.shape(), tensor.dtype(), tensor.device()));
   return all;
 }
 
-void update(std::int64_t count, const cpu::AdamStep& step, const float* grad, float* parameter,
+void update(std::int64_t count, const AdamStep& step, const float* grad, float* parameter,
             float* mean, float* square) {
   const cpu::OptimiserTable& table = cpu::optimiser_table();
   op::in_blocks(count, op::kGrain, [&](std::int64_t begin, std::int64_t end) {
@@ -56,16 +58,41 @@ void update(std::int64_t count, const cpu::AdamStep& step, const float* grad, fl
   });
 }
 
-void update(std::int64_t count, const cpu::AdamStep& step, const double* grad,
-            double* parameter, double* mean, double* square) {
+void update(std::int64_t count, const AdamStep& step, const double* grad, double* parameter,
+            double* mean, double* square) {
   for (std::int64_t i = 0; i < count; ++i) {
-    const double g = grad[i] + step.weight_decay * parameter[i];
-    mean[i] = step.beta1 * mean[i] + (1.0 - step.beta1) * g;
-    square[i] = step.beta2 * square[i] + (1.0 - step.beta2) * g * g;
-    const double width = std::sqrt(square[i]) * step.square_scale + step.eps;
-    parameter[i] = parameter[i] * step.keep - step.rate * mean[i] / width;
+    const AdamNumbers<double> now =
+        step.update(grad[i], AdamNumbers<double>{parameter[i], mean[i], square[i]});
+    parameter[i] = now.parameter;
+    mean[i] = now.mean;
+    square[i] = now.square;
   }
 }
+
+/// `velocity` may be null: without momentum nothing is kept.
+template <class T>
+void update(std::int64_t count, const SgdStep& step, const T* grad, T* parameter, T* velocity) {
+  op::in_blocks(count, op::kGrain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const SgdNumbers<T> now = step.update(
+          grad[i], SgdNumbers<T>{parameter[i], velocity == nullptr ? T(0) : velocity[i]});
+      parameter[i] = now.parameter;
+      if (velocity != nullptr) velocity[i] = now.velocity;
+    }
+  });
+}
+
+/// The parameters that have gradients, in two heaps: the GPU takes all of its own at once.
+struct Waiting {
+  std::vector<gpu::Updated> cpu;
+  std::vector<gpu::Updated> gpu;
+
+  void add(const Tensor& parameter, const Tensor& first, const Tensor& second) {
+    if (!parameter.grad().defined()) return;
+    auto& heap = op::on_gpu(parameter) ? gpu : cpu;
+    heap.push_back({parameter, parameter.grad().contiguous(), first, second});
+  }
+};
 
 }  // namespace
 
@@ -83,16 +110,17 @@ Sgd::Sgd(const Module& module, const SgdOptions& options)
 
 void Sgd::step(double rate) {
   const NoGrad off_the_tape;
-  for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    Tensor& parameter = parameters_[i].tensor;
-    Tensor change = parameter.grad();
-    if (!change.defined()) continue;
-    if (options_.weight_decay != 0.0) change = change + parameter * options_.weight_decay;
-    if (options_.momentum != 0.0) {
-      change = velocity_[i] * options_.momentum + change;
-      velocity_[i].copy_from(change);
-    }
-    parameter.copy_from(parameter - change * rate);
+  const SgdStep step{options_.momentum, options_.weight_decay, rate};
+  Waiting waiting;
+  for (std::size_t i = 0; i < parameters_.size(); ++i)
+    waiting.add(parameters_[i].tensor, velocity_.empty() ? Tensor() : velocity_[i], {});
+  if (!waiting.gpu.empty()) gpu::sgd(step, waiting.gpu);
+  for (const gpu::Updated& own : waiting.cpu) {
+    op::dispatch_real(own.parameter.dtype(), "attn::nn::Sgd::step", [&](auto zero) {
+      using T = decltype(zero);
+      update(own.parameter.numel(), step, own.grad.data<T>(), own.parameter.mutable_data<T>(),
+             own.first.defined() ? own.first.mutable_data<T>() : static_cast<T*>(nullptr));
+    });
   }
   ++steps_;
 }
@@ -115,7 +143,7 @@ void Adam::step(double rate) {
   const NoGrad off_the_tape;
   ++steps_;
   const auto now = static_cast<double>(steps_);
-  const cpu::AdamStep step{
+  const AdamStep step{
       .beta1 = static_cast<float>(options_.beta1),
       .beta2 = static_cast<float>(options_.beta2),
       .eps = static_cast<float>(options_.eps),
@@ -123,14 +151,15 @@ void Adam::step(double rate) {
       .keep = static_cast<float>(1.0 - rate * options_.decoupled_decay),
       .rate = static_cast<float>(rate / (1.0 - std::pow(options_.beta1, now))),
       .square_scale = static_cast<float>(1.0 / std::sqrt(1.0 - std::pow(options_.beta2, now)))};
-  for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    const Tensor& parameter = parameters_[i].tensor;
-    const Tensor grad = parameter.grad();
-    if (!grad.defined()) continue;
-    op::dispatch_real(parameter.dtype(), "attn::nn::Adam::step", [&](auto zero) {
+  Waiting waiting;
+  for (std::size_t i = 0; i < parameters_.size(); ++i)
+    waiting.add(parameters_[i].tensor, mean_[i], square_[i]);
+  if (!waiting.gpu.empty()) gpu::adam(step, waiting.gpu);
+  for (const gpu::Updated& own : waiting.cpu) {
+    op::dispatch_real(own.parameter.dtype(), "attn::nn::Adam::step", [&](auto zero) {
       using T = decltype(zero);
-      update(parameter.numel(), step, grad.contiguous().data<T>(), parameter.mutable_data<T>(),
-             mean_[i].mutable_data<T>(), square_[i].mutable_data<T>());
+      update(own.parameter.numel(), step, own.grad.data<T>(), own.parameter.mutable_data<T>(),
+             own.first.mutable_data<T>(), own.second.mutable_data<T>());
     });
   }
 }
@@ -169,14 +198,17 @@ double sum_of_squares(const Tensor& x) {
 double clip_gradients(const Module& module, double most) {
   const NoGrad off_the_tape;
   std::vector<Tensor> grads;
+  std::vector<Tensor> gpu_grads;
   for (const Tensor& parameter : module.parameters())
-    if (parameter.grad().defined()) grads.push_back(parameter.grad().contiguous());
-  double total = 0.0;
+    if (parameter.grad().defined())
+      (op::on_gpu(parameter) ? gpu_grads : grads).push_back(parameter.grad().contiguous());
+  double total = gpu_grads.empty() ? 0.0 : gpu::sum_of_squares(gpu_grads);
   for (const Tensor& grad : grads) total += sum_of_squares(grad);
   const double norm = std::sqrt(total);
   if (!(norm > most)) return norm;
   const double factor = most / (norm + 1e-6);
   // In place: a leaf's gradient belongs to it alone.
+  if (!gpu_grads.empty()) gpu::scale(factor, gpu_grads);
   for (const Tensor& grad : grads)
     cpu::unary_forward(cpu::UnaryOp::affine, factor, 0.0, grad, grad);
   return norm;

@@ -9,19 +9,21 @@
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/spec/keep.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "tensor/op.hpp"
 
 namespace attn::nn::padding {
 
 Tensor zero_past(const Tensor& x, const Tensor& lengths) {
   if (!lengths.defined()) return x;
-  Tensor mask = length_mask(lengths, x.size(1));
+  Tensor mask = length_mask(lengths, x.size(1)).to(x.device());
   while (mask.rank() < x.rank()) mask = mask.unsqueeze(mask.rank());
   return keep_where(x, mask);
 }
 
 Tensor zero_ids_past(const Tensor& ids, const Tensor& lengths) {
   if (!lengths.defined()) return ids;
-  const Tensor mask = length_mask(lengths, ids.size(-1));
+  op::require_cpu(ids, "attn::nn::zero_ids_past");
+  const Tensor mask = length_mask(lengths.to(Device::cpu), ids.size(-1));
   if (!(mask.shape() == ids.shape()))
     fail("attn::nn: lengths ", lengths.text(), " beside ids ", ids.text(),
          "; one length for each row is accepted");

@@ -60,7 +60,8 @@ std::string mismatch(const std::vector<NamedTensor>& wanted, const files::Safete
 void save_state(const std::filesystem::path& path, const Module& module,
                 const files::Metadata& metadata) {
   std::vector<NamedTensor> tensors = all_tensors(module);
-  for (NamedTensor& entry : tensors) entry.tensor = entry.tensor.detach().contiguous();
+  for (NamedTensor& entry : tensors)
+    entry.tensor = entry.tensor.detach().to(Device::cpu).contiguous();
   write(path, tensors, metadata);
 }
 
@@ -68,7 +69,7 @@ void save_state(const std::filesystem::path& path, const Module& module, DType d
                 const files::Metadata& metadata) {
   std::vector<NamedTensor> tensors = all_tensors(module);
   for (NamedTensor& entry : tensors) {
-    entry.tensor = entry.tensor.detach().contiguous();
+    entry.tensor = entry.tensor.detach().to(Device::cpu).contiguous();
     if (op::is_real(entry.tensor.dtype())) entry.tensor = entry.tensor.to(dtype);
   }
   write(path, tensors, metadata);

@@ -83,7 +83,12 @@ void save_checkpoint(const fs::path& path, const TrainingState& state, const std
                      const std::vector<nn::NamedTensor>& tensors) {
   std::vector<files::ArrayView> arrays;
   arrays.reserve(tensors.size());
-  for (const auto& [name, tensor] : tensors) arrays.push_back(to_array(name, tensor));
+  // What lies on the GPU is copied, and stays until it is written.
+  std::vector<Tensor> here;
+  for (const auto& [name, tensor] : tensors) {
+    here.push_back(tensor.detach().to(Device::cpu));
+    arrays.push_back(to_array(name, here.back()));
+  }
   files::write_safetensors(path, arrays, {{"training", json_of(state).dump()}, {"what", what}});
 }
 

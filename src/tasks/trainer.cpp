@@ -109,7 +109,8 @@ Trained train(PairModel& model, const TrainingPlan& plan, const Watch& watch) {
                        .what = plan.what,
                        .command = plan.command,
                        .resume = plan.resume,
-                       .save_every = plan.save_every},
+                       .save_every = plan.save_every,
+                       .device = plan.device},
                       watch);
 }
 

@@ -219,6 +219,7 @@ class Run {
     {
       const WithAverage averaged(average_);
       module_.eval();
+      module_.to(Device::cpu);
       scores = learner_.evaluate();
       if (state_.best.empty() || learner_.better(scores, state_.best)) {
         state_.best = scores;
@@ -228,6 +229,7 @@ class Run {
       } else {
         ++state_.without_better;
       }
+      module_.to(plan_.device);
       module_.train();
     }
     evaluated_ = state_.steps;
@@ -297,7 +299,11 @@ void check(const LoopPlan& plan) {
 
 Trained run_training(Learner& learner, const LoopPlan& plan, const Watch& watch) {
   check(plan);
-  return Run(learner, plan, watch).go();
+  // Before the optimiser, whose numbers lie where the weights do.
+  learner.module().to(plan.device);
+  const Trained trained = Run(learner, plan, watch).go();
+  learner.module().to(Device::cpu);
+  return trained;
 }
 
 }  // namespace attn::tasks

@@ -47,6 +47,7 @@ struct LoopPlan {
   std::string command;
   Resume resume = Resume::no;
   std::int64_t save_every = 0;  ///< steps; 0: a minute
+  Device device = Device::cpu;  ///< of the steps; evaluations run on the CPU
 };
 
 /// What it does depends on plan and learner alone; a killed run goes on bit for bit.

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "attn/nn/module.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "nn/gpu/optimiser.hpp"
 #include "tensor/op.hpp"
 
 namespace attn::tasks {
@@ -21,7 +23,12 @@ void WeightAverage::update(std::int64_t steps) {
   const auto n = static_cast<double>(steps);
   const auto share = static_cast<float>(1.0 - std::min(decay_, (1.0 + n) / (10.0 + n)));
   const NoGrad off_the_tape;
+  std::vector<gpu::Updated> on_gpu;
   for (std::size_t i = 0; i < weights_.size(); ++i) {
+    if (op::on_gpu(weights_[i].tensor)) {
+      on_gpu.push_back({average_[i].tensor, weights_[i].tensor, {}, {}});
+      continue;
+    }
     const auto* weight = weights_[i].tensor.data<float>();
     auto* average = average_[i].tensor.mutable_data<float>();
     op::in_blocks(weights_[i].tensor.numel(), op::kGrain,
@@ -30,11 +37,18 @@ void WeightAverage::update(std::int64_t steps) {
                       average[j] += share * (weight[j] - average[j]);
                   });
   }
+  if (!on_gpu.empty()) gpu::approach(share, on_gpu);
 }
 
 void WeightAverage::exchange() {
   const NoGrad off_the_tape;
   for (std::size_t i = 0; i < weights_.size(); ++i) {
+    if (op::on_gpu(weights_[i].tensor) || op::on_gpu(average_[i].tensor)) {
+      const Tensor weights = weights_[i].tensor.detach().clone();
+      weights_[i].tensor.copy_from(average_[i].tensor);
+      average_[i].tensor.copy_from(weights);
+      continue;
+    }
     auto* weight = weights_[i].tensor.mutable_data<float>();
     auto* average = average_[i].tensor.mutable_data<float>();
     op::in_blocks(weights_[i].tensor.numel(), op::kGrain,

@@ -13,6 +13,7 @@
 #include "attn/tensor/shape.hpp"
 #include "attn/tensor/tape.hpp"
 #include "tensor/attend_kernels.hpp"
+#include "tensor/attend_matrix.hpp"
 #include "tensor/attend_recipe.hpp"
 #include "tensor/attend_sizes.hpp"
 
@@ -62,8 +63,9 @@ Gradients AttendNode::backward(const Gradients& grads, const Needs& needs) const
   std::vector<Tensor> d_tables;
   d_tables.reserve(table_shapes.size());
   for (std::size_t i = 0; i < table_shapes.size(); ++i)
-    d_tables.push_back(needs[3 + i] ? Tensor::empty(table_shapes[i], sizes.problem.dtype)
-                                    : Tensor());
+    d_tables.push_back(
+        needs[3 + i] ? Tensor::empty(table_shapes[i], sizes.problem.dtype, sizes.problem.device)
+                     : Tensor());
   op::attend_backward(in, recipe->recipe(), to, recipe->grads_into(d_tables));
   for (Tensor& grad : down) grad = sizes.without_heads(grad);
   down.insert(down.end(), d_tables.begin(), d_tables.end());
@@ -74,20 +76,20 @@ Gradients AttendNode::backward(const Gradients& grads, const Needs& needs) const
 op::InspectInto room_for(const Want& want, const spec::Problem& p) {
   op::InspectInto to;
   if (want.has(Want::weights))
-    to.weights = Tensor::empty({p.batch, p.heads, p.queries, p.keys}, p.dtype);
+    to.weights = Tensor::empty({p.batch, p.heads, p.queries, p.keys}, p.dtype, p.device);
   if (want.has(Want::column_sums))
-    to.column_sums = Tensor::empty({p.batch, p.heads, p.keys}, p.dtype);
+    to.column_sums = Tensor::empty({p.batch, p.heads, p.keys}, p.dtype, p.device);
   if (want.reach() >= 0) {
     to.distance_sums =
-        Tensor::empty({p.batch, p.heads, p.queries, 2 * want.reach() + 1}, p.dtype);
+        Tensor::empty({p.batch, p.heads, p.queries, 2 * want.reach() + 1}, p.dtype, p.device);
     to.distance_offset = p.offset(want.offset());
   }
   if (want.has(Want::arg_max))
-    to.arg_max = Tensor::empty({p.batch, p.heads, p.queries}, DType::i64);
+    to.arg_max = Tensor::empty({p.batch, p.heads, p.queries}, DType::i64, p.device);
   if (want.top_count() >= 0) {
     const Shape shape{p.batch, p.heads, p.queries, want.top_count()};
-    to.top_keys = Tensor::empty(shape, DType::i64);
-    to.top_weights = Tensor::empty(shape, p.dtype);
+    to.top_keys = Tensor::empty(shape, DType::i64, p.device);
+    to.top_weights = Tensor::empty(shape, p.dtype, p.device);
   }
   return to;
 }
@@ -113,9 +115,9 @@ Computed compute(const op::AttendInputs& in, const Recipe& recipe, const spec::P
                  const Want& want, bool taped) {
   Computed result{op::empty_like(in.q, in.v.size(3)), {}, {}, room_for(want, p)};
   if (taped || want.has(Want::log_sum_exp))
-    result.stat = Tensor::empty({p.batch, p.heads, p.queries}, p.dtype);
-  // The reference, which serves doubles, makes them again.
-  if (taped && p.dtype != DType::f64 &&
+    result.stat = Tensor::empty({p.batch, p.heads, p.queries}, p.dtype, p.device);
+  // The reference, which serves doubles, and the GPU make them again.
+  if (taped && p.device == Device::cpu && p.dtype != DType::f64 &&
       worth_keeping(recipe.similarity, p.queries, p.keys, p.channels))
     result.similarities = Tensor::empty({p.batch, p.heads, p.queries, p.keys}, p.dtype);
   if (result.stat.defined() || want.has(Want::output))
@@ -173,6 +175,9 @@ Attended attend(const Tensor& q, const Tensor& k, const Tensor& v, const spec::S
   std::vector<Tensor> tables;
   const auto recipe =
       std::make_shared<const op::BoundRecipe>(score, keep, normaliser, sizes.problem, tables);
+  if (sizes.problem.device == Device::gpu &&
+      op::needs_matrix(recipe->recipe(), want, sizes.storage))
+    return op::attend_by_matrix(q, k, v, sizes, recipe, tables, want);
   std::vector<Tensor> inputs{q, k, pooled};
   inputs.insert(inputs.end(), tables.begin(), tables.end());
   const bool taped = wants_grad(inputs);

@@ -13,50 +13,12 @@
 #include "attn/kernels/cpu/inspect.hpp"
 #include "attn/kernels/reference/attention.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "tensor/attend_views.hpp"
+#include "tensor/gpu/attend.hpp"
+#include "tensor/op.hpp"
 
 namespace attn::op {
 namespace {
-
-/// Calls run with a number of the element type.
-template <class Run>
-void dispatch_storage(DType dtype, const Run& run) {
-  switch (dtype) {
-    case DType::f32:
-      return run(float{});
-    case DType::f64:
-      return run(double{});
-    case DType::bf16:
-      return run(BFloat16{});
-    case DType::f16:
-      return run(Float16{});
-    default:
-      fail("attn::attend: dtype ", name_of(dtype), "; f32, f64, bf16 and f16 are accepted");
-  }
-}
-
-/// A view of a tensor; without data if there is none.
-template <class T, int kRank>
-View<T, kRank> view(const Tensor& x) {
-  View<T, kRank> result;
-  if (!x.defined()) return result;
-  if constexpr (std::is_const_v<T>) {
-    result.data = x.data<std::remove_const_t<T>>();
-  } else {
-    result.data = x.mutable_data<T>();
-  }
-  std::copy(x.shape().begin(), x.shape().end(), result.shape.begin());
-  std::copy(x.strides().begin(), x.strides().end(), result.strides.begin());
-  return result;
-}
-
-template <class T>
-ForwardArgs<T> forward_args(const AttendInputs& in) {
-  ForwardArgs<T> args;
-  args.q = view<const T, 4>(in.q);
-  args.k = view<const T, 4>(in.k);
-  args.v = view<const T, 4>(in.v);
-  return args;
-}
 
 /// One row of weights in double, taken apart as attn/kernels/inspect.hpp says.
 class RowInspector {
@@ -124,26 +86,6 @@ void inspect_reference(ForwardArgs<double> args, const Recipe& recipe, const Ins
         inspector.read(b, h, i, all.data<double>() + ((b * heads + h) * queries + i) * keys);
 }
 
-template <class T>
-BackwardArgs<T> backward_args(const AttendInputs& in, const AttendGrads& grads) {
-  using S = StatOf<T>;
-  return {.q = view<const T, 4>(in.q),
-          .k = view<const T, 4>(in.k),
-          .v = view<const T, 4>(in.v),
-          .out = view<const T, 4>(grads.out),
-          .stat = view<const S, 3>(grads.stat),
-          .d_out = view<const T, 4>(grads.d_out),
-          .d_stat = view<const S, 3>(grads.d_stat),
-          .d_weights = {.all = view<const S, 4>(grads.d_weights),
-                        .column_sums = view<const S, 3>(grads.d_column_sums),
-                        .distance_sums = view<const S, 4>(grads.d_distance_sums),
-                        .distance_offset = grads.distance_offset},
-          .dq = view<T, 4>(grads.dq),
-          .dk = view<T, 4>(grads.dk),
-          .dv = view<T, 4>(grads.dv),
-          .similarities = view<const S, 4>(grads.similarities)};
-}
-
 }  // namespace
 
 bool InspectInto::any() const {
@@ -152,6 +94,7 @@ bool InspectInto::any() const {
 }
 
 void attend_forward(const AttendInputs& in, const Recipe& recipe, const AttendOutputs& to) {
+  if (on_gpu(in.q)) return gpu::attend_forward(in, recipe, to);
   dispatch_storage(in.q.dtype(), [&]<class T>(T) {
     ForwardArgs<T> args = forward_args<T>(in);
     args.out = view<T, 4>(to.out);
@@ -166,6 +109,8 @@ void attend_forward(const AttendInputs& in, const Recipe& recipe, const AttendOu
 }
 
 void attend_inspect(const AttendInputs& in, const Recipe& recipe, const InspectInto& to) {
+  if (on_gpu(in.q))
+    fail<Unsupported>("attn::attend: distance_sums and top are not built on the gpu");
   dispatch_storage(in.q.dtype(), [&]<class T>(T) {
     const ForwardArgs<T> args = forward_args<T>(in);
     if constexpr (std::is_same_v<T, double>) {
@@ -185,6 +130,7 @@ void attend_inspect(const AttendInputs& in, const Recipe& recipe, const InspectI
 
 void attend_backward(const AttendInputs& in, const Recipe& recipe, const AttendGrads& grads,
                      const RecipeGrads& tables) {
+  if (on_gpu(in.q)) return gpu::attend_backward(in, recipe, grads, tables);
   dispatch_storage(in.q.dtype(), [&]<class T>(T) {
     const BackwardArgs<T> args = backward_args<T>(in, grads);
     if constexpr (std::is_same_v<T, double>) {

@@ -18,6 +18,7 @@
 #include "attn/tensor/spec/stage.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "tensor/op.hpp"
 
 namespace attn::op {
 namespace {
@@ -45,6 +46,10 @@ Tensor similarity_table(const Tensor& weights, const spec::Problem& problem, boo
     fail("attn::attend: the similarity's weights are ", weights.text(), "; [",
          one_allowed ? "1 or " : "", problem.channels, "], with ", problem.kv_heads,
          " kv heads before if each has its own, is accepted");
+  if (weights.device() != problem.device)
+    fail("attn::attend: the similarity's weights ", weights.text(), " are on ",
+         name_of(weights.device()), " and q on ", name_of(problem.device),
+         "; one device is accepted");
   const Tensor rows = weights.rank() == 2 ? weights : weights.unsqueeze(0);
   return rows.unsqueeze(1).unsqueeze(0).to(problem.dtype);
 }
@@ -113,7 +118,7 @@ Table BoundRecipe::add(const Tensor& table, const TablePlace& place,
   tables.push_back(table);
   Table result;
   lay_out(table, result);
-  result.data = table.raw();
+  result.data = address(table);
   return result;
 }
 
@@ -137,7 +142,8 @@ RecipeGrads BoundRecipe::grads_into(const std::vector<Tensor>& grads) const {
     if (!grads[i].defined()) continue;
     TableGrad grad;
     lay_out(grads[i], grad);
-    grad.data = grads[i].mutable_raw();
+    grads[i].impl().storage->wrote();
+    grad.data = address(grads[i]);
     const TablePlace& place = places_[i];
     switch (place.owner) {
       case Owner::similarity:

@@ -21,9 +21,6 @@ void check_tensor(const Tensor& x, const char* name) {
   if (x.rank() != 3 && x.rank() != 4)
     fail(kWhere, ": ", name, " is ", x.text(),
          "; [batch, heads, positions, channels] and [batch, positions, channels] are accepted");
-  if (x.device() != Device::cpu)
-    fail<Unsupported>(kWhere, ": ", name, " is on ", name_of(x.device()),
-                      "; tensors on the cpu are accepted");
 }
 
 /// Both have heads or neither has, one dtype, and the same batch.
@@ -81,12 +78,15 @@ AttendSizes::AttendSizes(const Tensor& q, const Tensor& k, const Tensor& v,
     fail(kWhere, ": ", problem.heads, " heads and ", problem.kv_heads,
          " kv heads; at least one each, the first a multiple of the second, is accepted");
   problem.dtype = table_dtype(storage);
+  problem.device = rows.device();
+  if (given && v.defined()) require_same_device(rows, v, kWhere);
 }
 
 AttendInputs AttendSizes::inputs(const Tensor& q, const Tensor& k, const Tensor& v) const {
   const auto take = [&](const Tensor& x, std::int64_t heads, std::int64_t positions) {
-    return x.defined() ? with_heads(x.detach())
-                       : Tensor::empty({problem.batch, heads, positions, 0}, storage);
+    return x.defined()
+               ? with_heads(x.detach())
+               : Tensor::empty({problem.batch, heads, positions, 0}, storage, problem.device);
   };
   return {take(q, problem.heads, problem.queries), take(k, problem.kv_heads, problem.keys),
           take(v, problem.kv_heads, problem.keys)};
@@ -109,8 +109,10 @@ Tensor empty_like(const Tensor& model, std::int64_t channels) {
   const std::int64_t positions = model.size(2);
   const bool heads_inside = heads > 1 && positions > 1 && model.strides()[1] != 0 &&
                             model.strides()[2] > model.strides()[1];
-  if (!heads_inside) return Tensor::empty({batch, heads, positions, channels}, model.dtype());
-  return Tensor::empty({batch, positions, heads, channels}, model.dtype()).transpose(1, 2);
+  if (!heads_inside)
+    return Tensor::empty({batch, heads, positions, channels}, model.dtype(), model.device());
+  return Tensor::empty({batch, positions, heads, channels}, model.dtype(), model.device())
+      .transpose(1, 2);
 }
 
 }  // namespace attn::op

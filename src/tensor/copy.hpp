@@ -1,4 +1,4 @@
-/// Moving numbers between tensors of any strides and element types, on the CPU.
+/// Moving numbers between tensors of any strides, element types and devices.
 
 #pragma once
 
@@ -6,10 +6,10 @@
 
 #include "attn/tensor/tensor.hpp"
 
-namespace attn::cpu {
+namespace attn::op {
 
-/// to = from, converted; the shapes are equal.
+/// to = from, converted; the shapes are equal. To the CPU it waits for the GPU.
 void copy(const Tensor& from, const Tensor& to);
 void fill(const Tensor& to, double value);
 
-}  // namespace attn::cpu
+}  // namespace attn::op

@@ -1,5 +1,7 @@
 #include "tensor/op.hpp"
 
+#include <cstddef>
+
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/tensor/tensor.hpp"
@@ -22,9 +24,25 @@ void require_same_kind(const Tensor& a, const Tensor& b, const char* where) {
   if (!a.defined() || !b.defined()) fail(where, ": an input is no tensor");
   if (a.dtype() != b.dtype())
     fail(where, ": ", a.text(), " and ", b.text(), " differ in dtype; convert one with to()");
+  require_same_device(a, b, where);
+}
+
+void require_same_device(const Tensor& a, const Tensor& b, const char* where) {
   if (a.device() != b.device())
     fail(where, ": ", a.text(), " is on ", name_of(a.device()), " and ", b.text(), " on ",
-         name_of(b.device()), "; one device is accepted");
+         name_of(b.device()), "; one device is accepted, and to(Device) moves a tensor");
+}
+
+void require_cpu(const Tensor& x, const char* where) {
+  if (x.defined() && on_gpu(x))
+    fail<Unsupported>(where, ": ", x.text(),
+                      " is on the gpu, where this op is not built; to(Device::cpu) moves it");
+}
+
+void* address(const Tensor& x) {
+  const Tensor::Impl& impl = x.impl();
+  return static_cast<std::byte*>(impl.storage->data()) +
+         impl.offset * static_cast<std::ptrdiff_t>(size_of(impl.dtype));
 }
 
 void require_shape(const Tensor& x, const Shape& shape, const char* where, const char* name) {

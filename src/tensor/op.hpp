@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
@@ -28,6 +29,25 @@ void require_dtype(const Tensor& x, DType dtype, const char* where, const char* 
 /// Throws unless both hold the same type and lie on the same device.
 void require_same_kind(const Tensor& a, const Tensor& b, const char* where);
 void require_shape(const Tensor& x, const Shape& shape, const char* where, const char* name);
+
+/// Throws unless both lie on the same device.
+void require_same_device(const Tensor& a, const Tensor& b, const char* where);
+/// Throws Unsupported for a tensor on the GPU: the op `where` has no kernel there.
+void require_cpu(const Tensor& x, const char* where);
+inline bool on_gpu(const Tensor& x) {
+  return x.device() == Device::gpu;
+}
+
+/// Where a tensor's numbers begin, in the memory of its device; for kernels of that device.
+void* address(const Tensor& x);
+/// The same to read (const T) or, counting as a write, to write (T).
+template <class T>
+T* numbers(const Tensor& x) {
+  if (x.dtype() != kDType<std::remove_const_t<T>>)
+    fail("attn::Tensor: ", x.text(), " used as ", name_of(kDType<std::remove_const_t<T>>));
+  if constexpr (!std::is_const_v<T>) x.impl().storage->wrote();
+  return static_cast<T*>(address(x));
+}
 
 /// Calls run(float{}) or run(double{}). 16-bit types are widened by the callers before.
 template <class Run>

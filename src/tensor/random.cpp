@@ -13,7 +13,10 @@
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/cpu/pointwise_table.hpp"
+#include "tensor/dropout_draw.hpp"
+#include "tensor/gpu/random.hpp"
 #include "tensor/op.hpp"
+#include "tensor/random_draw.hpp"
 
 namespace attn {
 namespace {
@@ -26,31 +29,24 @@ std::uint64_t spread(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-PhiloxBlock<std::uint32_t> words_at(std::uint64_t key, std::int64_t block) {
-  const auto place = static_cast<std::uint64_t>(block);
-  return philox<std::uint32_t>({static_cast<std::uint32_t>(place),
-                                static_cast<std::uint32_t>(place >> 32), 0x617474u, 0x6eu},
-                               key);
-}
+using op::words_at;
 
-/// Strictly between 0 and 1, with 53 bits.
-double fraction(std::uint32_t high, std::uint32_t low) {
-  const std::uint64_t bits = (static_cast<std::uint64_t>(high) << 32 | low) >> 11;
-  return (static_cast<double>(bits) + 0.5) * 0x1p-53;
-}
-
-/// Fills [0, count) from pairs: make(first, second) gives two numbers of two fractions.
-template <class Make>
-Tensor drawn_pairs(const Shape& shape, DType dtype, std::uint64_t key, const Make& make) {
-  const Tensor wide = Tensor::empty(shape, DType::f64);
+/// Numbers of pairs, from draw.at(key, pair).
+template <class Draw>
+Tensor drawn_pairs(const Shape& shape, DType dtype, Device device, std::uint64_t key,
+                   const Draw& draw) {
+  const Tensor wide = Tensor::empty(shape, DType::f64, device);
+  if (device == Device::gpu) {
+    gpu::draw(draw, key, wide);
+    return wide.to(dtype);
+  }
   auto* to = wide.mutable_data<double>();
   const std::int64_t count = shape.numel();
   op::in_blocks((count + 1) / 2, op::kGrain, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t pair = begin; pair < end; ++pair) {
-      const auto words = words_at(key, pair);
-      const auto [x, y] = make(fraction(words.a, words.b), fraction(words.c, words.d));
-      to[2 * pair] = x;
-      if (2 * pair + 1 < count) to[2 * pair + 1] = y;
+      const op::DrawnPair two = draw.at(key, pair);
+      to[2 * pair] = two.first;
+      if (2 * pair + 1 < count) to[2 * pair + 1] = two.second;
     }
   });
   return wide.to(dtype);
@@ -76,19 +72,14 @@ Random Random::at(std::uint64_t key, std::uint64_t drawn) {
   return random;
 }
 
-Tensor uniform(const Shape& shape, double low, double high, Random& random, DType dtype) {
-  return drawn_pairs(shape, dtype, random.next(), [=](double x, double y) {
-    return std::pair(low + (high - low) * x, low + (high - low) * y);
-  });
+Tensor uniform(const Shape& shape, double low, double high, Random& random, DType dtype,
+               Device device) {
+  return drawn_pairs(shape, dtype, device, random.next(), op::UniformDraw{low, high});
 }
 
-Tensor normal(const Shape& shape, double mean, double deviation, Random& random, DType dtype) {
-  // Box and Muller, 1958.
-  return drawn_pairs(shape, dtype, random.next(), [=](double x, double y) {
-    const double radius = deviation * std::sqrt(-2.0 * std::log(x));
-    const double angle = 2.0 * std::numbers::pi * y;
-    return std::pair(mean + radius * std::cos(angle), mean + radius * std::sin(angle));
-  });
+Tensor normal(const Shape& shape, double mean, double deviation, Random& random, DType dtype,
+              Device device) {
+  return drawn_pairs(shape, dtype, device, random.next(), op::NormalDraw{mean, deviation});
 }
 
 Tensor random_integers(const Shape& shape, std::int64_t low, std::int64_t high,
@@ -122,12 +113,7 @@ Tensor permutation(std::int64_t count, Random& random) {
 
 namespace {
 
-/// What a dropout draws; enough to draw it again for the gradient.
-struct Draw {
-  std::uint64_t key;
-  std::uint32_t bound;  ///< words below it drop
-  double keep;          ///< what the others are multiplied by
-};
+using Draw = op::DropoutDraw;
 
 void drop(const Draw& draw, std::int64_t count, const float* x, float* y) {
   op::in_blocks(count, op::kGrain, [&](std::int64_t begin, std::int64_t end) {
@@ -138,21 +124,20 @@ void drop(const Draw& draw, std::int64_t count, const float* x, float* y) {
 
 void drop(const Draw& draw, std::int64_t count, const double* x, double* y) {
   for (std::int64_t i = 0; i < count; ++i) {
-    const std::int64_t chunk = i / cpu::kDropoutChunk;
-    const std::int64_t within = i % cpu::kDropoutChunk;
-    const auto block =
-        static_cast<std::uint64_t>(chunk * cpu::kDropoutBlocks + within % cpu::kDropoutBlocks);
-    const auto words = philox<std::uint32_t>(
-        {static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32), 0u, 1u},
-        draw.key);
+    const auto words = draw.words(i);
     const std::uint32_t four[4] = {words.a, words.b, words.c, words.d};
-    y[i] = four[within / cpu::kDropoutBlocks] < draw.bound ? 0.0 : x[i] * draw.keep;
+    const std::uint32_t word = four[i % op::kDropoutChunk / op::kDropoutBlocks];
+    y[i] = word < draw.bound ? 0.0 : x[i] * draw.keep;
   }
 }
 
 Tensor dropped(const Draw& draw, const Tensor& input) {
   const Tensor x = input.contiguous();
   const Tensor y = Tensor::empty(x.shape(), x.dtype(), x.device());
+  if (op::on_gpu(x)) {
+    gpu::dropout(draw, x, y);
+    return y;
+  }
   op::dispatch_real(x.dtype(), "attn::dropout", [&](auto zero) {
     using T = decltype(zero);
     drop(draw, x.numel(), x.data<T>(), y.mutable_data<T>());
@@ -167,7 +152,7 @@ Tensor dropout(const Tensor& x, double probability, Random& random) {
   if (!(probability >= 0.0 && probability < 1.0))
     fail("attn::dropout: probability ", probability, "; 0 <= probability < 1 is accepted");
   if (probability == 0.0) return x;
-  if (op::is_half(x.dtype()))
+  if (op::is_half(x.dtype()) && !op::on_gpu(x))
     return dropout(x.to(DType::f32), probability, random).to(x.dtype());
   const Draw draw{random.next(), static_cast<std::uint32_t>(probability * 0x1p32),
                   1.0 / (1.0 - probability)};

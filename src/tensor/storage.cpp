@@ -11,7 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "attn/core/error.hpp"
+#include "attn/tensor/gpu.hpp"
+#include "tensor/gpu/memory.hpp"
 
 namespace attn {
 namespace {
@@ -84,9 +85,11 @@ class CachingAllocator {
 }  // namespace
 
 std::shared_ptr<Storage> Storage::allocate(std::size_t bytes, Device device) {
-  if (device != Device::cpu)
-    fail<Unsupported>("attn::Storage::allocate: device ", name_of(device),
-                      "; this build has cpu alone");
+  if (device == Device::gpu) {
+    void* data = gpu::allocate(bytes);
+    return std::make_shared<Storage>(
+        data, bytes, device, [data, owner = gpu::stream()] { gpu::release(data, owner); });
+  }
   return std::make_shared<Storage>(CachingAllocator::shared().take(bytes), bytes, device,
                                    std::function<void()>{});
 }

@@ -92,7 +92,7 @@ Tensor seed_for(const Tensor& output, const Tensor& seed) {
     if (output.numel() != 1)
       fail("attn::backward: ", output.text(),
            " without a seed; one number, or a seed of the same shape, is accepted");
-    return Tensor::full(output.shape(), 1.0, output.dtype());
+    return Tensor::full(output.shape(), 1.0, output.dtype(), output.device());
   }
   op::require_shape(seed, output.shape(), "attn::backward", "the seed");
   op::require_same_kind(output, seed, "attn::backward");

@@ -11,6 +11,8 @@
 #include "attn/core/error.hpp"
 #include "attn/tensor/tape.hpp"
 #include "tensor/copy.hpp"
+#include "tensor/gpu/copy.hpp"
+#include "tensor/gpu/memory.hpp"
 #include "tensor/op.hpp"
 
 namespace attn {
@@ -61,8 +63,12 @@ Tensor Tensor::empty(const Shape& shape, DType dtype, Device device) {
 Tensor Tensor::zeros(const Shape& shape, DType dtype, Device device) {
   const Tensor result = empty(shape, dtype, device);
   // All bits zero is 0 in every element type.
-  std::memset(result.mutable_raw(), 0,
-              static_cast<std::size_t>(shape.numel()) * size_of(dtype));
+  const std::size_t bytes = static_cast<std::size_t>(shape.numel()) * size_of(dtype);
+  if (device == Device::gpu) {
+    gpu::clear(op::address(result), bytes);
+  } else {
+    std::memset(result.mutable_raw(), 0, bytes);
+  }
   return result;
 }
 
@@ -72,8 +78,12 @@ Tensor Tensor::full(const Shape& shape, double value, DType dtype, Device device
   return result;
 }
 
-Tensor Tensor::arange(std::int64_t count, DType dtype) {
-  const Tensor whole = empty({count}, DType::i64);
+Tensor Tensor::arange(std::int64_t count, DType dtype, Device device) {
+  const Tensor whole = empty({count}, DType::i64, device);
+  if (device == Device::gpu) {
+    gpu::count_up(whole);
+    return whole.to(dtype);
+  }
   auto* numbers = whole.mutable_data<std::int64_t>();
   for (std::int64_t i = 0; i < count; ++i) numbers[i] = i;
   return whole.to(dtype);
@@ -127,13 +137,15 @@ std::string Tensor::text() const {
 }
 
 const void* Tensor::raw() const {
-  const Impl& self = impl();
-  return static_cast<const std::byte*>(self.storage->data()) +
-         self.offset * static_cast<std::ptrdiff_t>(size_of(self.dtype));
+  if (device() != Device::cpu)
+    fail<Unsupported>("attn::Tensor: ", text(), " is on ", name_of(device()),
+                      ", and the CPU was to read or write it; to(Device::cpu) moves it");
+  return op::address(*this);
 }
 void* Tensor::mutable_raw() const {
+  const void* data = raw();
   impl().storage->wrote();
-  return const_cast<void*>(raw());
+  return const_cast<void*>(data);
 }
 const void* Tensor::checked_data(DType wanted) const {
   if (dtype() != wanted) fail("attn::Tensor::data: ", text(), " read as ", name_of(wanted));
@@ -147,7 +159,7 @@ void* Tensor::checked_mutable_data(DType wanted) const {
 
 double Tensor::item() const {
   if (numel() != 1) fail("attn::Tensor::item: ", text(), "; one number is accepted");
-  const Tensor wide = detach().to(DType::f64);
+  const Tensor wide = detach().to(Device::cpu).to(DType::f64);
   return *wide.data<double>();
 }
 
@@ -157,7 +169,7 @@ Tensor Tensor::contiguous() const {
 
 Tensor Tensor::clone() const {
   const Tensor result = empty(shape(), dtype(), device());
-  cpu::copy(*this, result);
+  op::copy(*this, result);
   return record("clone", {*this}, result,
                 [](const Gradients& grads, const Needs&) { return grads; });
 }
@@ -165,10 +177,21 @@ Tensor Tensor::clone() const {
 Tensor Tensor::to(DType wanted) const {
   if (dtype() == wanted) return *this;
   Tensor result = empty(shape(), wanted, device());
-  cpu::copy(*this, result);
+  op::copy(*this, result);
   if (!op::is_real(wanted) || !op::is_real(dtype())) return result;
   return record("to", {*this}, result,
                 [from = dtype()](const Gradients& grads, const Needs&) -> Gradients {
+                  return {grads[0].to(from)};
+                });
+}
+
+Tensor Tensor::to(Device wanted) const {
+  if (device() == wanted) return *this;
+  const Tensor result = empty(shape(), dtype(), wanted);
+  op::copy(*this, result);
+  if (!op::is_real(dtype())) return result;
+  return record("to", {*this}, result,
+                [from = device()](const Gradients& grads, const Needs&) -> Gradients {
                   return {grads[0].to(from)};
                 });
 }
@@ -229,13 +252,13 @@ void check_write(const Tensor& to, const char* where) {
 void Tensor::copy_from(const Tensor& source) {
   check_write(*this, "attn::Tensor::copy_from");
   impl().storage->wrote();
-  cpu::copy(source.expand(shape()), *this);
+  op::copy(source.detach().expand(shape()), *this);
 }
 
 void Tensor::fill(double value) {
   check_write(*this, "attn::Tensor::fill");
   impl().storage->wrote();
-  cpu::fill(*this, value);
+  op::fill(*this, value);
 }
 
 }  // namespace attn

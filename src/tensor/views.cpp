@@ -97,7 +97,7 @@ Tensor Tensor::slice(int axis, std::int64_t begin, std::int64_t end) const {
   return record(
       "slice", {*this}, view_of(*this, part, strides(), begin * strides()[axis]),
       [full = shape(), axis, begin, end](const Gradients& grads, const Needs&) -> Gradients {
-        const Tensor whole = Tensor::zeros(full, grads[0].dtype());
+        const Tensor whole = Tensor::zeros(full, grads[0].dtype(), grads[0].device());
         whole.slice(axis, begin, end).copy_from(grads[0]);
         return {whole};
       });

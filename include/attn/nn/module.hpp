@@ -45,6 +45,8 @@ class Module {
   void zero_grad() const;
   /// Converts all parameters and buffers in place; every copy of the module sees it.
   void to(DType dtype) const;
+  /// Moves them likewise; an optimiser made before keeps its state where it was.
+  void to(Device device) const;
 
  protected:
   Module();

@@ -18,6 +18,7 @@
 #include "attn/tasks/pair_model.hpp"
 #include "attn/tasks/scores.hpp"
 #include "attn/tasks/task.hpp"
+#include "attn/tensor/storage.hpp"
 
 namespace attn::tasks {
 
@@ -42,6 +43,7 @@ struct TrainingPlan {
   std::string command;           ///< for the card of the model
   Resume resume = Resume::no;
   std::int64_t save_every = 0;  ///< steps between checkpoints; 0: a minute
+  Device device = Device::cpu;  ///< of the steps; evaluations run on the CPU
 };
 
 struct Progress {

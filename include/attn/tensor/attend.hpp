@@ -84,6 +84,10 @@ struct Attended {
 ///
 /// A query that keeps no key gets zeros, and passes no gradient on. What a mask hides is not
 /// read, NaN or not.
+///
+/// Tensors on the GPU run its kernels, where what a mask hides must be finite. What those lack
+/// throws Unsupported; where weights are looked at, or the similarity is another than dot or
+/// additive, the matrix of scores is formed there.
 Attended attend(const Tensor& q, const Tensor& k, const Tensor& v,
                 const spec::Score& score = spec::scaled_dot(), const Keep& keep = {},
                 const spec::Normaliser& normaliser = spec::softmax(),

@@ -120,6 +120,10 @@ struct Maximum {
 struct Minimum {
   template <class V> ATTN_FN static V forward(V a, V b) { return select(a <= b, a, b); }
 };
+/// 1 where the numbers are the same, else 0.
+struct Equal {
+  template <class V> ATTN_FN static V forward(V a, V b) { return select(a == b, V(1), V(0)); }
+};
 /// b where a >= 1/2, else 0: what a condition lets through.
 struct Gate {
   template <class V> ATTN_FN static V forward(V a, V b) {

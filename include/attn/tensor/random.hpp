@@ -34,10 +34,11 @@ class Random {
   std::uint64_t drawn_ = 0;
 };
 
+// The same numbers on every device.
 Tensor uniform(const Shape& shape, double low, double high, Random& random,
-               DType dtype = DType::f32);
+               DType dtype = DType::f32, Device device = Device::cpu);
 Tensor normal(const Shape& shape, double mean, double deviation, Random& random,
-              DType dtype = DType::f32);
+              DType dtype = DType::f32, Device device = Device::cpu);
 /// Whole numbers in [low, high).
 Tensor random_integers(const Shape& shape, std::int64_t low, std::int64_t high, Random& random);
 /// 0, ..., count - 1 in a random order.

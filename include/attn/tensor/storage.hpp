@@ -25,7 +25,7 @@ constexpr std::string_view name_of(Device device) {
 class Storage {
  public:
   /// Not initialised, aligned to 64 bytes. Throws Unsupported for a device that this build
-  /// lacks.
+  /// lacks, and gpu::CudaError where there is no GPU.
   static std::shared_ptr<Storage> allocate(std::size_t bytes, Device device = Device::cpu);
   /// Memory of somebody else; `release` is called once, when nobody needs it any more.
   static std::shared_ptr<Storage> adopt(void* data, std::size_t bytes,

@@ -36,7 +36,8 @@ class Tensor {
   static Tensor full(const Shape& shape, double value, DType dtype = DType::f32,
                      Device device = Device::cpu);
   /// 0, 1, ..., count - 1.
-  static Tensor arange(std::int64_t count, DType dtype = DType::i64);
+  static Tensor arange(std::int64_t count, DType dtype = DType::i64,
+                       Device device = Device::cpu);
   /// Copies `values`, one for each element of `shape`.
   template <class T>
   static Tensor from(std::span<const T> values, const Shape& shape) {
@@ -66,7 +67,8 @@ class Tensor {
   /// "f32[2, 3]", for messages.
   std::string text() const;
 
-  // Its numbers. data<T>() throws InvalidArgument for another element type.
+  // Its numbers, in the CPU's memory: of a tensor on the GPU they throw Unsupported, and
+  // to(Device::cpu) has them. data<T>() throws InvalidArgument for another element type.
   template <class T>
   const T* data() const {
     return static_cast<const T*>(checked_data(kDType<std::remove_cv_t<T>>));
@@ -78,12 +80,12 @@ class Tensor {
   }
   const void* raw() const;
   void* mutable_raw() const;
-  /// The one number of a tensor that has one, as a double.
+  /// The one number of a tensor that has one, as a double. Waits for the GPU, if it is there.
   double item() const;
-  /// All numbers in row-major order; T must be the element type.
+  /// All numbers in row-major order; T must be the element type. Waits for the GPU likewise.
   template <class T>
   std::vector<T> to_vector() const {
-    const Tensor packed = contiguous();
+    const Tensor packed = detach().to(Device::cpu).contiguous();
     const T* first = packed.data<T>();
     return std::vector<T>(first, first + numel());
   }
@@ -103,7 +105,9 @@ class Tensor {
   Tensor contiguous() const;  ///< itself when it is
   Tensor clone() const;
   Tensor to(DType dtype) const;  ///< itself when it is
-  Tensor detach() const;         ///< the same numbers, off the tape
+  /// Itself when it is there. To the CPU it waits; throws Unsupported without CUDA or a GPU.
+  Tensor to(Device device) const;
+  Tensor detach() const;  ///< the same numbers, off the tape
 
   // The tape.
   bool requires_grad() const;

@@ -103,6 +103,7 @@ class Transformer : public Seq2Seq {
   Decoder decoder_;
   std::optional<CopyHead> copy_;
   std::unique_ptr<PackedLayers> packed_ = std::make_unique<PackedLayers>();
+  std::unique_ptr<FirstPlaces> first_places_ = std::make_unique<FirstPlaces>();
 };
 
 /// A decoding under way; the model must outlive it.

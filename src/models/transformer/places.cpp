@@ -1,6 +1,7 @@
 #include "models/transformer/places.hpp"
 
 #include <cstdint>
+#include <mutex>
 
 #include "attn/core/dtype.hpp"
 #include "attn/models/options.hpp"
@@ -15,14 +16,45 @@ Tensor Places::added_to(const Tensor& words) const {
   return sines.defined() ? words + sines : words;
 }
 
-Places Places::at(std::int64_t place) const {
-  Places one = *this;
-  if (sines.defined()) one.sines = sines.slice(0, place, place + 1);
-  if (turns.cos.defined()) {
-    one.turns.cos = turns.cos.slice(1, place, place + 1);
-    one.turns.sin = turns.sin.slice(1, place, place + 1);
+namespace {
+
+Places part(const Places& all, std::int64_t begin, std::int64_t end) {
+  Places some = all;
+  if (all.sines.defined()) some.sines = all.sines.slice(0, begin, end);
+  if (all.turns.cos.defined()) {
+    some.turns.cos = all.turns.cos.slice(1, begin, end);
+    some.turns.sin = all.turns.sin.slice(1, begin, end);
   }
-  return one;
+  return some;
+}
+
+}  // namespace
+
+Places Places::at(std::int64_t place) const {
+  return part(*this, place, place + 1);
+}
+
+Places Places::first(std::int64_t count) const {
+  return part(*this, 0, count);
+}
+
+Places Places::to(Device device) const {
+  Places moved = *this;
+  for (Tensor* table : {&moved.sines, &moved.turns.cos, &moved.turns.sin})
+    if (table->defined()) *table = table->to(device);
+  return moved;
+}
+
+Places FirstPlaces::get(const ModelOptions& options, std::int64_t count, DType dtype,
+                        Device device) {
+  const std::lock_guard lock(guard_);
+  if (count > count_ || dtype != dtype_ || device != device_) {
+    made_ = places_of(options, {0, count}, dtype).to(device);
+    count_ = count;
+    dtype_ = dtype;
+    device_ = device;
+  }
+  return made_.first(count);
 }
 
 Places places_of(const ModelOptions& options, const PlaceRange& range, DType dtype) {

@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstdint>
+#include <mutex>
 
 #include "attn/core/dtype.hpp"
 #include "attn/models/options.hpp"
@@ -19,8 +20,10 @@ struct Places {
   RotaryTable turns;  ///< of queries and keys
 
   Tensor added_to(const Tensor& words) const;
-  /// One of them, counted from the first.
+  /// One of them, counted from the first; the first `count`; the same elsewhere.
   Places at(std::int64_t place) const;
+  Places first(std::int64_t count) const;
+  Places to(Device device) const;
 };
 
 struct PlaceRange {
@@ -28,5 +31,19 @@ struct PlaceRange {
   std::int64_t count;
 };
 Places places_of(const ModelOptions& options, const PlaceRange& range, DType dtype);
+
+/// The places from 0 on that a model has had so far: making them takes as long as a small batch
+/// on the GPU. Any thread may ask.
+class FirstPlaces {
+ public:
+  Places get(const ModelOptions& options, std::int64_t count, DType dtype, Device device);
+
+ private:
+  std::mutex guard_;
+  std::int64_t count_ = 0;
+  DType dtype_ = DType::f32;
+  Device device_ = Device::cpu;
+  Places made_;
+};
 
 }  // namespace attn::models::transformer

@@ -53,7 +53,8 @@ Entailed WordByWordAttention::forward(const Tensor& premise, const Tensor& hypot
   const Tensor keys = w_y_(values);
   const Tensor queries = w_h_(words);
   const Keep keep = padding::keys(premise_lens);
-  Tensor carried = Tensor::zeros({premise.size(0), 1, premise.size(2)}, premise.dtype());
+  Tensor carried =
+      Tensor::zeros({premise.size(0), 1, premise.size(2)}, premise.dtype(), premise.device());
   std::vector<Tensor> weights;
   std::vector<Tensor> states;
   for (std::int64_t t = 0; t < words.size(1); ++t) {

@@ -47,7 +47,7 @@ Tensor CmlaGru::forward(const Tensor& x, const Tensor& lengths) const {
   const Tensor from_r = w_r_(x);
   const Tensor from_h = w_h_(x);
   const Tensor valid = lengths.defined() ? length_mask(lengths, x.size(1)) : Tensor();
-  Tensor r = Tensor::zeros({x.size(0), x.size(2)}, x.dtype());
+  Tensor r = Tensor::zeros({x.size(0), x.size(2)}, x.dtype(), x.device());
   std::vector<Tensor> states;
   for (std::int64_t t = 0; t < x.size(1); ++t) {
     const Tensor z = sigmoid(from_z.select(1, t) + u_z_(r));

@@ -37,7 +37,8 @@ Tensor words_of(const Tensor& word_lens, const Tensor& sentence_lens, std::int64
 
 /// softmax(u . tanh(hidden)) over items [batch, items, dim], and the sum of them.
 Attended pooled(const Tensor& hidden, const Tensor& u, const Tensor& items, const Keep& keep) {
-  const Tensor nobody = Tensor::zeros({hidden.size(0), 1, hidden.size(2)}, hidden.dtype());
+  const Tensor nobody =
+      Tensor::zeros({hidden.size(0), 1, hidden.size(2)}, hidden.dtype(), hidden.device());
   return attend(nobody, hidden, items, spec::additive(u), keep, spec::softmax(),
                 Want::output | Want::weights);
 }

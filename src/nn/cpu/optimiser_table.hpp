@@ -6,20 +6,14 @@
 
 #include <cstdint>
 
+#include "nn/updates.hpp"
+
 namespace attn::cpu {
 
-/// One step of Adam for a run of numbers; decays and corrections are worked in.
-struct AdamStep {
-  float beta1;
-  float beta2;
-  float eps;           ///< keeps the width above 0
-  float weight_decay;  ///< added to the gradient
-  float keep;          ///< 1 - rate * decoupled decay
-  float rate;          ///< over the mean's correction
-  float square_scale;  ///< 1 / sqrt of the square's correction
-};
+using nn::AdamStep;
 
 struct OptimiserTable {
+  /// One step for a run of numbers.
   void (*adam)(std::int64_t count, const AdamStep& step, const float* grad, float* parameter,
                float* mean, float* square);
 };

@@ -36,7 +36,8 @@ std::vector<Tensor> split_parts(const Tensor& x, std::int64_t parts, std::int64_
            for (std::size_t part = 0; part < grads.size(); ++part) {
              if (!grads[part].defined()) continue;
              // Parts that nothing came back to are zeros.
-             if (!down.defined()) down = Tensor::zeros(shape, grads[part].dtype());
+             if (!down.defined())
+               down = Tensor::zeros(shape, grads[part].dtype(), grads[part].device());
              part_of(down, static_cast<std::int64_t>(part)).copy_from(grads[part]);
            }
            return {down};

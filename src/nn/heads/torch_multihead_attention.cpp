@@ -142,7 +142,7 @@ Tensor TorchMultiheadAttention::with_appended(const Tensor& x, const Tensor& lea
   const Shape row{x.size(0), x.size(1), 1, x.size(3)};
   if (learnt.defined())
     parts.push_back(learnt.reshape({1, x.size(1), 1, x.size(3)}).expand(row));
-  if (has_zero(options_.appended)) parts.push_back(Tensor::zeros(row, x.dtype()));
+  if (has_zero(options_.appended)) parts.push_back(Tensor::zeros(row, x.dtype(), x.device()));
   return parts.size() == 1 ? x : concat(parts, 2);
 }
 

@@ -55,12 +55,12 @@ Tensor earlier_steps(std::int64_t count, DType dtype) {
 Tensor first_coverage(const PointerGeneratorInputs& in) {
   if (in.looked_at.defined()) return in.looked_at;
   return Tensor::zeros({in.encoder_states.size(0), in.encoder_states.size(1)},
-                       in.encoder_states.dtype());
+                       in.encoder_states.dtype(), in.encoder_states.device());
 }
 
 /// The weights of copied words, put where the words are: [batch, steps, words].
 Tensor copied(const PointerGeneratorInputs& in, const Tensor& weights, std::int64_t words) {
-  const Tensor ids = padding::zero_ids_past(in.src_ids, in.lengths);
+  const Tensor ids = padding::zero_ids_past(in.src_ids, in.lengths).to(weights.device());
   return scatter_add(weights, 2, ids.unsqueeze(1).expand(weights.shape()), words);
 }
 
@@ -118,7 +118,8 @@ void PointerGenerator::look_without(const PointerGeneratorInputs& in, const Tens
   made.weights = looked.weights;
   made.context = looked.output;
   const Tensor first = first_coverage(in);
-  const Tensor earlier = earlier_steps(looked.weights.size(1), looked.weights.dtype());
+  const Tensor earlier =
+      earlier_steps(looked.weights.size(1), looked.weights.dtype()).to(looked.weights.device());
   made.coverage = first.unsqueeze(1) + matmul(earlier, looked.weights);
   made.covered = first + sum(looked.weights, 1);
 }
@@ -146,10 +147,13 @@ PointerGenerated PointerGenerator::forward(const PointerGeneratorInputs& in) con
 
   const std::int64_t steps = made.p_gen.size(1);
   const Tensor counted =
-      length_mask(padding::or_full(in.target_lens, made.p_gen.size(0), steps), steps);
+      length_mask(padding::or_full(in.target_lens, made.p_gen.size(0), steps), steps)
+          .to(made.p_gen.device());
   made.coverage_loss = keep_where(sum(minimum(made.weights, made.coverage), -1), counted);
   if (in.targets.defined()) {
-    const Tensor targets = padding::zero_ids_past(in.targets, in.target_lens).unsqueeze(-1);
+    const Tensor targets = padding::zero_ids_past(in.targets, in.target_lens)
+                               .to(made.final_dist.device())
+                               .unsqueeze(-1);
     const Tensor chosen = gather(made.final_dist, 2, targets).squeeze(-1);
     made.nll = keep_where(neg(log(chosen + in.eps)), counted);
   }

@@ -14,7 +14,8 @@ Attended average_pooling(const Tensor& values, const Tensor& valid_lens, const W
     fail("attn::nn::average_pooling: valid_lens ", valid_lens.text(), "; [batch] is accepted");
   const Keep keep = valid_lens.defined() ? spec::lengths(valid_lens) : Keep{};
   // One query that scores everything 1; the mean divides by what is kept.
-  const Tensor ones = Tensor::full({values.size(0), 1, values.size(1)}, 1.0, values.dtype());
+  const Tensor ones =
+      Tensor::full({values.size(0), 1, values.size(1)}, 1.0, values.dtype(), values.device());
   Attended pooled = attend({}, {}, values, spec::given(ones), keep, spec::mean(), want);
   if (pooled.output.defined()) pooled.output = pooled.output.squeeze(1);
   if (pooled.weights.defined()) pooled.weights = pooled.weights.squeeze(1);

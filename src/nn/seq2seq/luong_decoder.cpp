@@ -106,7 +106,7 @@ LuongDecoded LuongDecoder::forward(const Tensor& enc, const Tensor& h, const Ten
 }
 
 DecoderState LuongDecoder::start(const Tensor& h, const Tensor& c) const {
-  return {h, c, Tensor::zeros({h.size(1), w_c_.weight().size(0)}, h.dtype())};
+  return {h, c, Tensor::zeros({h.size(1), w_c_.weight().size(0)}, h.dtype(), h.device())};
 }
 
 DecoderStep LuongDecoder::step(const Tensor& tokens, const DecoderSource& source,

@@ -26,9 +26,9 @@ Attended GuidedAttention::forward(const Tensor& items, const Tensor& guide,
     fail("attn::nn::GuidedAttention: a guide is ", guide.defined() ? "given" : "missing",
          " where guide_dim is ", options_.guide_dim);
   const Tensor known = padding::zero_past(items, lengths);
-  const Tensor q = guide.defined()
-                       ? linear(guide, w_g_).unsqueeze(1)
-                       : Tensor::zeros({items.size(0), 1, options_.hidden_dim}, items.dtype());
+  const Tensor q = guide.defined() ? linear(guide, w_g_).unsqueeze(1)
+                                   : Tensor::zeros({items.size(0), 1, options_.hidden_dim},
+                                                   items.dtype(), items.device());
   return attend(q, linear(known, w_x_), known, spec::additive(w_h_), padding::keys(lengths),
                 spec::softmax(), want);
 }

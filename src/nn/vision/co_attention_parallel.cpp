@@ -14,7 +14,8 @@ namespace {
 /// softmax(w . tanh(hidden)) over the items of one side, and the sum of them.
 Attended pooled(const Tensor& hidden, const Tensor& w, const Tensor& items,
                 const Tensor& lengths) {
-  const Tensor nobody = Tensor::zeros({hidden.size(0), 1, hidden.size(2)}, hidden.dtype());
+  const Tensor nobody =
+      Tensor::zeros({hidden.size(0), 1, hidden.size(2)}, hidden.dtype(), hidden.device());
   return attend(nobody, hidden, items, spec::additive(w), padding::keys(lengths),
                 spec::softmax(), Want::output | Want::weights);
 }

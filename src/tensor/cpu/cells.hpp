@@ -10,6 +10,7 @@
 
 #include "attn/core/macros.hpp"
 #include "attn/core/math.hpp"
+#include "tensor/cell_formulas.hpp"
 #include "tensor/cpu/cells_table.hpp"
 
 namespace attn::cpu {
@@ -82,15 +83,13 @@ ATTN_FN void gru_forward(const CellForward<typename N::T>& step) {
       const auto again = [&](int gate) ATTN_LAMBDA {
         return N::load(recurrent + gate * hidden + c, left);
       };
-      const V reset = sigmoid(sum(0) + again(0));
-      const V update = sigmoid(sum(1) + again(1));
       const V memory = again(2) + N::load(step.bias + 3 * hidden + c, left);
-      const V fresh = tanh(multiply_add(reset, memory, sum(2)));
       const V before = N::load(step.before + row * hidden + c, left);
-      const V after = multiply_add(update, before - fresh, fresh);
-      Gates<N>{{reset, update, fresh, memory}}.store(gates, hidden, c);
-      N::store(after, step.after + row * hidden + c, left);
-      if (out != nullptr) N::store(after, out + c, left);
+      const cell::Gru<V> made =
+          cell::gru<V>(sum(0) + again(0), sum(1) + again(1), sum(2), memory, before);
+      Gates<N>{{made.reset, made.update, made.fresh, made.memory}}.store(gates, hidden, c);
+      N::store(made.after, step.after + row * hidden + c, left);
+      if (out != nullptr) N::store(made.after, out + c, left);
     }
   }
 }
@@ -112,16 +111,13 @@ ATTN_FN void lstm_forward(const CellForward<typename N::T>& step) {
       const std::int64_t at = row * hidden + c;
       const auto a = Gates<N>::load(gates, hidden, c);
       const auto bias = Gates<N>::load(step.bias, hidden, c);
-      const V input = sigmoid(a.part[0] + bias.part[0]);
-      const V forget = sigmoid(a.part[1] + bias.part[1]);
-      const V fresh = tanh(a.part[2] + bias.part[2]);
-      const V output = sigmoid(a.part[3] + bias.part[3]);
-      const V cell = multiply_add(forget, N::load(step.cell_before + at, left), input * fresh);
-      const V after = output * tanh(cell);
-      Gates<N>{{input, forget, fresh, output}}.store(gates, hidden, c);
-      N::store(cell, step.cell_after + at, left);
-      N::store(after, step.after + at, left);
-      if (out != nullptr) N::store(after, out + c, left);
+      const cell::Lstm<V> made = cell::lstm<V>(
+          a.part[0] + bias.part[0], a.part[1] + bias.part[1], a.part[2] + bias.part[2],
+          a.part[3] + bias.part[3], N::load(step.cell_before + at, left));
+      Gates<N>{{made.input, made.forget, made.fresh, made.output}}.store(gates, hidden, c);
+      N::store(made.cell, step.cell_after + at, left);
+      N::store(made.after, step.after + at, left);
+      if (out != nullptr) N::store(made.after, out + c, left);
     }
   }
 }
@@ -141,7 +137,6 @@ ATTN_FN void gru_backward(const CellBackward<typename N::T>& step) {
   using V = typename N::V;
   using T = typename N::T;
   const std::int64_t hidden = step.hidden;
-  const V one(T(1));
   for (std::int64_t row = 0; row < step.rows.count; ++row) {
     T* d_gates = step.d_gates + row * step.d_gates_stride;
     const std::int64_t written = step.rows.takes_part(row) ? kKeptGates * hidden : 0;
@@ -152,12 +147,10 @@ ATTN_FN void gru_backward(const CellBackward<typename N::T>& step) {
       const std::int64_t at = row * hidden + c;
       const auto [reset, update, fresh, memory] = Gates<N>::load(gates, hidden, c).part;
       const V before = N::load(step.before + at, hidden - c);
-      const V d_after = arriving<N>(step, row, c);
-      const V d_fresh = d_after * (one - update) * (one - fresh * fresh);
-      const V d_update = d_after * (before - fresh) * update * (one - update);
-      const V d_reset = d_fresh * memory * reset * (one - reset);
-      Gates<N>{{d_reset, d_update, d_fresh, d_fresh * reset}}.store(d_gates, hidden, c);
-      N::store(d_after * update, step.d_state + at, hidden - c);
+      const cell::GruSlopes<V> d =
+          cell::gru_slopes<V>(reset, update, fresh, memory, before, arriving<N>(step, row, c));
+      Gates<N>{{d.reset, d.update, d.fresh, d.memory}}.store(d_gates, hidden, c);
+      N::store(d.before, step.d_state + at, hidden - c);
     }
   }
 }
@@ -167,7 +160,6 @@ ATTN_FN void lstm_backward(const CellBackward<typename N::T>& step) {
   using V = typename N::V;
   using T = typename N::T;
   const std::int64_t hidden = step.hidden;
-  const V one(T(1));
   for (std::int64_t row = 0; row < step.rows.count; ++row) {
     T* d_gates = step.d_gates + row * step.d_gates_stride;
     const std::int64_t written = step.rows.takes_part(row) ? kKeptGates * hidden : 0;
@@ -178,17 +170,13 @@ ATTN_FN void lstm_backward(const CellBackward<typename N::T>& step) {
       const std::int64_t left = hidden - c;
       const std::int64_t at = row * hidden + c;
       const auto [input, forget, fresh, output] = Gates<N>::load(gates, hidden, c).part;
-      const V d_after = arriving<N>(step, row, c);
-      const V shown = tanh(N::load(step.cell_after + at, left));
-      const V d_cell =
-          multiply_add(d_after * output, one - shown * shown, N::load(step.d_cell + at, left));
-      const V d_input = d_cell * fresh * input * (one - input);
-      const V d_forget =
-          d_cell * N::load(step.cell_before + at, left) * forget * (one - forget);
-      const V d_fresh = d_cell * input * (one - fresh * fresh);
-      const V d_output = d_after * shown * output * (one - output);
-      Gates<N>{{d_input, d_forget, d_fresh, d_output}}.store(d_gates, hidden, c);
-      N::store(d_cell * forget, step.d_cell + at, left);
+      const V cell_after = N::load(step.cell_after + at, left);
+      const cell::LstmSlopes<V> d =
+          cell::lstm_slopes<V>({input, forget, fresh, output, cell_after, cell_after},
+                               N::load(step.cell_before + at, left), arriving<N>(step, row, c),
+                               N::load(step.d_cell + at, left));
+      Gates<N>{{d.input, d.forget, d.fresh, d.output}}.store(d_gates, hidden, c);
+      N::store(d.cell, step.d_cell + at, left);
     }
     clear_row<N>(step.d_state + row * hidden, hidden);
   }

@@ -1,4 +1,4 @@
-#include "tensor/copy.hpp"
+#include "tensor/cpu/copy.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,27 +6,14 @@
 #include <type_traits>
 
 #include "attn/core/dtype.hpp"
-#include "attn/core/error.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "tensor/convert.hpp"
 #include "tensor/cpu/rows.hpp"
 
 namespace attn::cpu {
 namespace {
 
-template <class To, class From>
-To convert(From x) {
-  if constexpr (std::is_same_v<To, From>) {
-    return x;
-  } else if constexpr (std::is_same_v<From, BFloat16> || std::is_same_v<From, Float16>) {
-    return convert<To>(static_cast<float>(x));
-  } else if constexpr (std::is_same_v<To, bool>) {
-    return static_cast<double>(x) != 0.0;
-  } else if constexpr (std::is_same_v<To, BFloat16> || std::is_same_v<To, Float16>) {
-    return To(static_cast<float>(x));
-  } else {
-    return static_cast<To>(x);
-  }
-}
+using op::convert;
 
 template <class From, class To>
 void copy_rows(const Tensor& from, const Tensor& to) {
@@ -48,38 +35,18 @@ void copy_rows(const Tensor& from, const Tensor& to) {
               });
 }
 
-/// Calls run(T{}) for the element type.
-template <class Run>
-void dispatch(DType dtype, const Run& run) {
-  switch (dtype) {
-    case DType::f64:
-      return run(double{});
-    case DType::f32:
-      return run(float{});
-    case DType::bf16:
-      return run(BFloat16{});
-    case DType::f16:
-      return run(Float16{});
-    case DType::i64:
-      return run(std::int64_t{});
-    case DType::boolean:
-      return run(bool{});
-    default:
-      fail("attn::Tensor: dtype ", name_of(dtype), " is no element type of tensors");
-  }
-}
-
 }  // namespace
 
 void copy(const Tensor& from, const Tensor& to) {
-  dispatch(from.dtype(), [&](auto source) {
-    dispatch(to.dtype(),
-             [&](auto target) { copy_rows<decltype(source), decltype(target)>(from, to); });
+  op::dispatch_any(from.dtype(), [&](auto source) {
+    op::dispatch_any(to.dtype(), [&](auto target) {
+      copy_rows<decltype(source), decltype(target)>(from, to);
+    });
   });
 }
 
 void fill(const Tensor& to, double value) {
-  dispatch(to.dtype(), [&](auto zero) {
+  op::dispatch_any(to.dtype(), [&](auto zero) {
     using T = decltype(zero);
     const T wanted = convert<T>(value);
     auto* target = static_cast<T*>(const_cast<void*>(to.raw()));

@@ -5,34 +5,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
+
+#include "tensor/dropout_draw.hpp"
+#include "tensor/pointwise_ops.hpp"
 
 namespace attn::cpu {
 
-enum class UnaryOp {
-  affine,
-  exp,
-  log,
-  sqrt,
-  square,
-  abs,
-  tanh,
-  sigmoid,
-  relu,
-  gelu,
-  elu,
-  clamp
-};
-inline constexpr std::size_t kUnaryOps = 12;
-
-enum class BinaryOp { add, sub, mul, div, maximum, minimum, gate };
-inline constexpr std::size_t kBinaryOps = 7;
-
-/// Which random word decides about number i, for every number of lanes: a chunk of 64 numbers
-/// has 16 blocks of Philox; number j of it takes word j / 16 of block j % 16.
-inline constexpr int kDropoutBlocks = 16;
-inline constexpr int kDropoutChunk = 4 * kDropoutBlocks;
+using op::kDropoutBlocks;
+using op::kDropoutChunk;
+using pointwise::BinaryOp;
+using pointwise::kBinaryOps;
+using pointwise::kUnaryOps;
+using pointwise::UnaryOp;
 
 struct UnaryKernel {
   /// y = f(x) for `count` numbers in a row.

@@ -10,6 +10,7 @@
 #include "tensor/op.hpp"
 #include "tensor/ops/attention_decoder_attention.hpp"
 #include "tensor/ops/attention_decoder_common.hpp"
+#include "tensor/ops/attention_decoder_gpu.hpp"
 #include "tensor/ops/attention_decoder_stack.hpp"
 #include "tensor/ops/rnn_layer.hpp"
 #include "tensor/ops/rnn_weight.hpp"
@@ -133,6 +134,11 @@ BahdanauResult bahdanau_decode(const Tensor& y, const DecoderSource& source,
   op::require_real(weights.score, kWhere, "the score vector");
   op::check_decoder(op::CellKind::gru, given, source.values.size(-1), kWhere);
   const DecoderInputs inputs = op::prepare(given);
+  if (op::on_gpu(y)) {
+    const BahdanauResult made = op::bahdanau_on_gpu(inputs, weights.order);
+    return {made.states.to(y.dtype()), made.weights.to(y.dtype()), made.contexts.to(y.dtype()),
+            made.state.to(y.dtype())};
+  }
   const Memory memory(inputs, weights.order);
   const DType dtype = inputs.y.dtype();
   const Tensor states = op::dispatch_real(

@@ -12,6 +12,7 @@
 #include "tensor/op.hpp"
 #include "tensor/ops/attention_decoder_attention.hpp"
 #include "tensor/ops/attention_decoder_common.hpp"
+#include "tensor/ops/attention_decoder_gpu.hpp"
 #include "tensor/ops/attention_decoder_stack.hpp"
 #include "tensor/ops/rnn_layer.hpp"
 #include "tensor/ops/rnn_weight.hpp"
@@ -267,6 +268,11 @@ DecoderInputs checked(const Tensor& y, const DecoderSource& source, const Tensor
 LuongResult luong_decode(const Tensor& y, const DecoderSource& source, const Tensor& state,
                          const Tensor& cell, const LuongWeights& weights, const Tensor& fed) {
   const DecoderInputs inputs = op::prepare(checked(y, source, state, cell, weights, fed));
+  if (op::on_gpu(y)) {
+    const LuongResult made = op::luong_on_gpu(inputs, weights.feeding);
+    return {made.attentional.to(y.dtype()), made.weights.to(y.dtype()),
+            made.state.to(y.dtype()), made.cell.to(y.dtype())};
+  }
   const Memory memory(inputs, weights.feeding);
   const DType dtype = inputs.y.dtype();
   op::dispatch_real(dtype, kWhere,

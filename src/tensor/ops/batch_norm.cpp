@@ -192,6 +192,7 @@ void check_channels(const Tensor& given, const Tensor& x, const char* name) {
 void check(const Tensor& x, const Tensor& weight, const Tensor& bias,
            const RunningStatistics& running, Phase phase) {
   op::require_real(x, kWhere, "x");
+  op::require_cpu(x, kWhere);
   if (x.rank() < 2) fail(kWhere, ": x is ", x.text(), "; [batch, channels, ...] is accepted");
   check_channels(weight, x, "weight");
   check_channels(bias, x, "bias");

@@ -17,6 +17,7 @@ namespace {
 void check(const Tensor& x, const Tensor& weight, const Tensor& bias, int rank,
            const char* where) {
   op::require_real(x, where, "x");
+  op::require_cpu(x, where);
   op::require_real(weight, where, "weight");
   op::require_same_kind(x, weight, where);
   if (x.rank() != rank || weight.rank() != rank || x.size(1) != weight.size(1))

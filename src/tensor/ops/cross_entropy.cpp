@@ -10,6 +10,7 @@
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/cpu/rows_table.hpp"
+#include "tensor/gpu/rows.hpp"
 #include "tensor/op.hpp"
 #include "tensor/ops/each_row.hpp"
 
@@ -107,11 +108,36 @@ Tensor gradient(const Tensor& logits, const Tensor& targets, const Tensor& stati
   return out;
 }
 
+/// Nothing is read back: targets are checked and counted on the GPU, too.
+Tensor cross_entropy_gpu(const Tensor& logits, const Tensor& targets,
+                         const CrossEntropyOptions& options) {
+  op::require_same_device(logits, targets, kWhere);
+  const DType wide = logits.dtype() == DType::f64 ? DType::f64 : DType::f32;
+  const Tensor x = logits.detach().contiguous();
+  const Tensor ids = targets.contiguous();
+  const Tensor statistics = Tensor::empty({ids.numel(), 2}, wide, Device::gpu);
+  const Tensor loss = Tensor::empty(Shape{}, wide, Device::gpu);
+  const Tensor count = Tensor::empty(Shape{}, DType::f64, Device::gpu);
+  const gpu::CrossEntropy chosen{options.smoothing, options.ignore_index};
+  gpu::cross_entropy(x, ids, chosen, statistics, loss, count);
+  return record("cross_entropy", {logits}, loss,
+                [saved_x = Saved(x), saved_ids = Saved(ids), saved = Saved(statistics), count,
+                 chosen](const Gradients& grads, const Needs&) -> Gradients {
+                  const Tensor& in = saved_x.get();
+                  const Tensor dx = Tensor::empty(in.shape(), in.dtype(), Device::gpu);
+                  gpu::cross_entropy_backward(in, saved_ids.get(), saved.get(), count, grads[0],
+                                              chosen, dx);
+                  return {dx};
+                });
+}
+
 }  // namespace
 
 Tensor cross_entropy(const Tensor& logits, const Tensor& targets,
                      const CrossEntropyOptions& options) {
   check(logits, targets, options);
+  if (op::on_gpu(logits)) return cross_entropy_gpu(logits, targets, options).to(logits.dtype());
+  op::require_same_device(logits, targets, kWhere);
   if (op::is_half(logits.dtype()))
     return cross_entropy(logits.to(DType::f32), targets, options).to(logits.dtype());
   const Tensor x = logits.detach().contiguous();

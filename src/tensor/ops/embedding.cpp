@@ -12,6 +12,7 @@
 #include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "tensor/gpu/index.hpp"
 #include "tensor/op.hpp"
 #include "tensor/ops/axis_extents.hpp"
 #include "tensor/ops/each_row.hpp"
@@ -85,24 +86,40 @@ Tensor add_back(const Tensor& grad, const Shape& shape, int axis, const Tensor& 
 Gradients backward_of(const Tensor& grad, const Shape& shape, int axis, const Tensor& index) {
   if (op::is_half(grad.dtype()))
     return {backward_of(grad.to(DType::f32), shape, axis, index)[0].to(grad.dtype())};
+  if (op::on_gpu(grad)) {
+    const Tensor out = Tensor::empty(shape, grad.dtype(), Device::gpu);
+    gpu::add_places(grad.contiguous(), axis, index, out);
+    return {out};
+  }
   return op::dispatch_real(grad.dtype(), "attn::index_select", [&](auto zero) -> Gradients {
     return {add_back<decltype(zero)>(grad.contiguous(), shape, axis, index)};
   });
 }
 
-/// index_select() of a checked axis; `what` names a number of `index` in messages.
-Tensor select_places(const Tensor& x, int axis, const Tensor& index, const char* where,
-                     const char* what) {
-  const Tensor places = index.contiguous();
+void check_places(const Tensor& x, int axis, const Tensor& places, const char* where,
+                  const char* what) {
   const auto* numbers = places.data<std::int64_t>();
   for (std::int64_t i = 0; i < places.numel(); ++i)
     if (numbers[i] < 0 || numbers[i] >= x.size(axis))
       fail(where, ": ", what, " ", numbers[i], " in axis ", axis, " of ", x.text(), "; 0 to ",
            x.size(axis) - 1, " are accepted");
+}
+
+/// index_select() of a checked axis; `what` names a number of `index` in messages.
+Tensor select_places(const Tensor& x, int axis, const Tensor& index, const char* where,
+                     const char* what) {
+  op::require_same_device(x, index, where);
+  const Tensor places = index.contiguous();
   Shape shape = x.shape();
   shape[axis] = places.numel();
   const Tensor out = Tensor::empty(shape, x.dtype(), x.device());
-  choose(x.detach().contiguous(), op::AxisExtents(x.shape(), axis), places, out);
+  const Tensor packed = x.detach().contiguous();
+  if (op::on_gpu(x)) {
+    gpu::choose_places(packed, axis, places, {where, what}, out);
+  } else {
+    check_places(x, axis, places, where, what);
+    choose(packed, op::AxisExtents(x.shape(), axis), places, out);
+  }
   return record(
       where, {x}, out,
       [axis, full = x.shape(), kept = Saved(places)](const Gradients& grads, const Needs&) {

@@ -5,6 +5,7 @@
 #include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "tensor/gpu/index.hpp"
 #include "tensor/op.hpp"
 #include "tensor/ops/axis_extents.hpp"
 
@@ -68,6 +69,26 @@ void scatter_packed(const T* x, const op::AxisExtents& from, const std::int64_t*
   });
 }
 
+void gather_cpu(const Tensor& x, int axis, const Tensor& index, const Tensor& out) {
+  check_index(index, x.size(axis), "attn::gather");
+  dispatch_size(x.dtype(), [&](auto bits) {
+    using T = decltype(bits);
+    gather_packed(static_cast<const T*>(x.raw()), x.size(axis),
+                  op::AxisExtents(index.shape(), axis), index.data<std::int64_t>(),
+                  static_cast<T*>(out.mutable_raw()));
+  });
+}
+
+void scatter_cpu(const Tensor& x, int axis, const Tensor& index, std::int64_t extent,
+                 const Tensor& out) {
+  check_index(index, extent, "attn::scatter_add");
+  op::dispatch_real(x.dtype(), "attn::scatter_add", [&](auto zero) {
+    using T = decltype(zero);
+    scatter_packed(x.data<T>(), op::AxisExtents(x.shape(), axis), index.data<std::int64_t>(),
+                   extent, out.mutable_data<T>());
+  });
+}
+
 }  // namespace
 
 Tensor gather(const Tensor& x, int axis, const Tensor& index) {
@@ -75,16 +96,15 @@ Tensor gather(const Tensor& x, int axis, const Tensor& index) {
   axis = normal_axis(axis, x.rank(), kWhere);
   op::require_dtype(index, DType::i64, kWhere, "index");
   check_shapes(x, axis, index, kWhere);
+  op::require_same_device(x, index, kWhere);
   const Tensor from = x.detach().contiguous();
   const Tensor places = index.contiguous();
-  check_index(places, x.size(axis), kWhere);
   const Tensor out = Tensor::empty(index.shape(), x.dtype(), x.device());
-  dispatch_size(x.dtype(), [&](auto bits) {
-    using T = decltype(bits);
-    gather_packed(static_cast<const T*>(from.raw()), x.size(axis),
-                  op::AxisExtents(index.shape(), axis), places.data<std::int64_t>(),
-                  static_cast<T*>(out.mutable_raw()));
-  });
+  if (op::on_gpu(x)) {
+    gpu::gather(from, axis, places, {kWhere, "index"}, out);
+  } else {
+    gather_cpu(from, axis, places, out);
+  }
   return record("gather", {x}, out,
                 [axis, extent = x.size(axis), kept = Saved(places)](const Gradients& grads,
                                                                     const Needs&) -> Gradients {
@@ -101,17 +121,17 @@ Tensor scatter_add(const Tensor& x, int axis, const Tensor& index, std::int64_t 
   if (extent < 0) fail(kWhere, ": extent ", extent, "; 0 and more are accepted");
   if (op::is_half(x.dtype()))
     return scatter_add(x.to(DType::f32), axis, index, extent).to(x.dtype());
+  op::require_same_device(x, index, kWhere);
   const Tensor from = x.detach().contiguous();
   const Tensor places = index.contiguous();
-  check_index(places, extent, kWhere);
   Shape shape = x.shape();
   shape[axis] = extent;
   const Tensor out = Tensor::zeros(shape, x.dtype(), x.device());
-  op::dispatch_real(x.dtype(), kWhere, [&](auto zero) {
-    using T = decltype(zero);
-    scatter_packed(from.data<T>(), op::AxisExtents(x.shape(), axis),
-                   places.data<std::int64_t>(), extent, out.mutable_data<T>());
-  });
+  if (op::on_gpu(x)) {
+    gpu::scatter_add(from, axis, places, {kWhere, "index"}, out);
+  } else {
+    scatter_cpu(from, axis, places, extent, out);
+  }
   return record(
       "scatter_add", {x}, out,
       [axis, kept = Saved(places)](const Gradients& grads, const Needs&) -> Gradients {

@@ -10,6 +10,7 @@
 #include "attn/core/error.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "tensor/copy.hpp"
 #include "tensor/op.hpp"
 #include "tensor/ops/axis_extents.hpp"
 #include "tensor/ops/each_row.hpp"
@@ -35,6 +36,10 @@ Shape joined_shape(std::span<const Tensor> parts, int axis, const char* where) {
 
 /// Writes one part at `begin` along the axis of the whole.
 void place(const Tensor& part, int axis, std::int64_t begin, const Tensor& out) {
+  if (op::on_gpu(part)) {
+    const NoGrad off_the_tape;
+    return op::copy(part.detach(), out.slice(axis, begin, begin + part.size(axis)));
+  }
   const Tensor packed = part.detach().contiguous();
   const op::AxisExtents from(part.shape(), axis);
   const op::AxisExtents to(out.shape(), axis);

@@ -8,6 +8,7 @@
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/cpu/rows_table.hpp"
+#include "tensor/gpu/rows.hpp"
 #include "tensor/op.hpp"
 #include "tensor/ops/each_row.hpp"
 
@@ -102,10 +103,49 @@ Tensor widened(const Tensor& x) {
   return x.defined() ? x.to(DType::f32) : x;
 }
 
+Tensor packed_or_none(const Tensor& x) {
+  return x.defined() ? x.detach().contiguous() : x;
+}
+
+/// x in any type of real numbers; weight and bias in f32, f64 beside f64.
+Tensor layer_norm_gpu(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
+  const DType wide = x.dtype() == DType::f64 ? DType::f64 : DType::f32;
+  for (const Tensor& table : {weight, bias}) {
+    if (!table.defined()) continue;
+    op::require_dtype(table, wide, kWhere, "weight or bias");
+    op::require_same_device(x, table, kWhere);
+  }
+  const Tensor packed = x.detach().contiguous();
+  const Tensor w = packed_or_none(weight);
+  const std::int64_t rows = x.size(-1) == 0 ? 0 : x.numel() / x.size(-1);
+  const Tensor moments = Tensor::empty({rows, 2}, wide, Device::gpu);
+  const Tensor out = Tensor::empty(x.shape(), x.dtype(), Device::gpu);
+  gpu::layer_norm(packed, w, packed_or_none(bias), eps, moments, out);
+  return record("layer_norm", {x, weight, bias}, out,
+                [saved_x = Saved(packed), saved_weight = Saved(w), saved = Saved(moments)](
+                    const Gradients& grads, const Needs& needs) -> Gradients {
+                  const Tensor& in = saved_x.get();
+                  const Tensor dx =
+                      needs[0] ? Tensor::empty(in.shape(), in.dtype(), Device::gpu) : Tensor();
+                  const Tensor sums =
+                      needs[1] || needs[2]
+                          ? Tensor::zeros({2, in.size(-1)}, saved.get().dtype(), Device::gpu)
+                          : Tensor();
+                  gpu::layer_norm_backward(in, saved_weight.get(), saved.get(),
+                                           grads[0].contiguous(), dx, sums);
+                  return {dx, needs[1] ? sums.select(0, 0) : Tensor(),
+                          needs[2] ? sums.select(0, 1) : Tensor()};
+                });
+}
+
 }  // namespace
 
 Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
   check(x, weight, bias);
+  if (op::on_gpu(x)) {
+    const bool half = op::is_half(x.dtype());
+    return layer_norm_gpu(x, half ? widened(weight) : weight, half ? widened(bias) : bias, eps);
+  }
   if (op::is_half(x.dtype()))
     return layer_norm(x.to(DType::f32), widened(weight), widened(bias), eps).to(x.dtype());
   if (weight.defined()) op::require_same_kind(x, weight, kWhere);

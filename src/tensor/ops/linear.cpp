@@ -9,6 +9,7 @@
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/op.hpp"
+#include "tensor/ops/multiplied.hpp"
 
 namespace attn {
 namespace {
@@ -24,6 +25,8 @@ void mark_rows(const Tensor& grad, bool* marks) {
 /// x with zeros in the rows whose gradient is zero; x itself where there are none. What a mask
 /// hides behind the layer may be NaN, and 0 * NaN is not 0.
 Tensor with_gradient(const Tensor& x, const Tensor& grad) {
+  // On the GPU what a mask hides must be finite (docs/decisions/0011): looking costs a pass.
+  if (op::on_gpu(x)) return x;
   const Tensor marks = Tensor::empty({grad.size(0), 1}, DType::boolean);
   bool* first = marks.mutable_data<bool>();
   op::dispatch_real(grad.dtype(), "attn::linear",
@@ -48,7 +51,7 @@ void validate(const Tensor& x, const Tensor& weight, const Tensor& bias) {
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   validate(x, weight, bias);
-  if (op::is_half(x.dtype()))
+  if (op::is_half(x.dtype()) && !op::on_gpu(x))
     return linear(x.to(DType::f32), weight.to(DType::f32),
                   bias.defined() ? bias.to(DType::f32) : bias)
         .to(x.dtype());
@@ -59,8 +62,8 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   shape[-1] = weight.size(0);
   const Tensor y = [&] {
     const NoGrad off_the_tape;
-    const Tensor product = matmul(x.reshape({rows, weight.size(1)}), weight.transpose(0, 1));
-    return (bias.defined() ? add(product, bias) : product).reshape(shape);
+    return op::multiplied(x.reshape({rows, weight.size(1)}), weight.transpose(0, 1), bias)
+        .reshape(shape);
   }();
   return record("attn::linear", {x, weight, bias}, y,
                 [rows, in = Saved(x), w = Saved(weight)](const Gradients& grads,

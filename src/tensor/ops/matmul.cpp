@@ -2,26 +2,31 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/gemm/gemm.hpp"
+#include "attn/gemm/gpu.hpp"
+#include "attn/tensor/gpu.hpp"
+#include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/op.hpp"
+#include "tensor/ops/multiplied.hpp"
 
 namespace attn {
 namespace {
 
 /// How a matrix of the last two axes is handed to gemm: as it lies, turned, or copied first.
-struct Matrix {
+struct Operand {
   Tensor tensor;
   std::int64_t lead = 0;
   gemm::Turn turn = gemm::Turn::no;
 
-  explicit Matrix(const Tensor& x) : tensor(x) {
+  explicit Operand(const Tensor& x) : tensor(x) {
     if (fits(x.strides()[-1], x.size(-1), x.strides()[-2], x.size(-2))) {
       lead = lead_of(x.strides()[-2], x.size(-1));
     } else if (fits(x.strides()[-2], x.size(-2), x.strides()[-1], x.size(-1))) {
@@ -83,8 +88,19 @@ struct Batch {
   }
 };
 
+/// One product, or several that lie evenly, on the device of the data.
 template <class T>
-void multiply(const Matrix& a, const Matrix& b, const Batch& batch, const Tensor& c) {
+void run(const gemm::Args<T>& args, const T* bias, Device device) {
+  if (device == Device::gpu) {
+    gemm::product_on_gpu(args, bias, gpu::stream());
+  } else if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+    gemm::product(args);
+  }
+}
+
+template <class T>
+void multiply(const Operand& a, const Operand& b, const Batch& batch, const Tensor& bias,
+              const Tensor& c) {
   gemm::Args<T> args;
   args.m = c.size(-2);
   args.n = c.size(-1);
@@ -94,9 +110,10 @@ void multiply(const Matrix& a, const Matrix& b, const Batch& batch, const Tensor
   args.ldb = b.lead;
   args.turn_b = b.turn;
   args.ldc = args.n > 0 ? args.n : 1;
-  args.a = a.tensor.data<T>();
-  args.b = b.tensor.data<T>();
-  args.c = c.mutable_data<T>();
+  args.a = op::numbers<const T>(a.tensor);
+  args.b = op::numbers<const T>(b.tensor);
+  args.c = op::numbers<T>(c);
+  const T* added = bias.defined() ? op::numbers<const T>(bias) : nullptr;
   const std::int64_t a_step = Batch::even_step(batch.a);
   const std::int64_t b_step = Batch::even_step(batch.b);
   const auto count = static_cast<std::int64_t>(batch.a.size());
@@ -105,32 +122,42 @@ void multiply(const Matrix& a, const Matrix& b, const Batch& batch, const Tensor
     args.a_stride = a_step;
     args.b_stride = b_step;
     args.c_stride = args.m * args.n;
-    return gemm::product(args);
+    return run(args, added, c.device());
   }
   for (std::int64_t i = 0; i < count; ++i) {
     gemm::Args<T> one = args;
     one.a += batch.a[static_cast<std::size_t>(i)];
     one.b += batch.b[static_cast<std::size_t>(i)];
     one.c += i * args.m * args.n;
-    gemm::product(one);
+    run(one, added, c.device());
   }
 }
 
-/// a b, off the tape; f32 or f64.
-Tensor multiplied(const Tensor& x, const Tensor& y) {
-  const Matrix a(x);
-  const Matrix b(y);
+}  // namespace
+
+Tensor op::multiplied(const Tensor& x, const Tensor& y, const Tensor& bias) {
+  const Operand a(x);
+  const Operand b(y);
   const Batch batch(a.tensor, b.tensor);
   Shape shape = batch.shape;
   shape.push_back(x.size(-2));
   shape.push_back(y.size(-1));
-  const Tensor c = Tensor::empty(shape, x.dtype(), x.device());
-  op::dispatch_real(x.dtype(), "attn::matmul",
-                    [&](auto zero) { multiply<decltype(zero)>(a, b, batch, c); });
-  return c;
+  // Of no terms, or on the CPU: the sum is there already, or the bias comes after.
+  const bool apart = x.size(-1) == 0 || !on_gpu(x);
+  const Tensor c = x.size(-1) == 0 ? Tensor::zeros(shape, x.dtype(), x.device())
+                                   : Tensor::empty(shape, x.dtype(), x.device());
+  const Tensor packed = bias.defined() ? bias.contiguous() : bias;
+  if (x.size(-1) == 0) {
+    // Nothing is to be added up.
+  } else if (is_half(x.dtype()) && on_gpu(x)) {
+    if (x.dtype() == DType::bf16) multiply<BFloat16>(a, b, batch, packed, c);
+    if (x.dtype() == DType::f16) multiply<Float16>(a, b, batch, packed, c);
+  } else {
+    dispatch_real(x.dtype(), "attn::matmul",
+                  [&](auto zero) { multiply<decltype(zero)>(a, b, batch, packed, c); });
+  }
+  return apart && bias.defined() ? add(c, bias) : c;
 }
-
-}  // namespace
 
 Tensor matmul(const Tensor& a, const Tensor& b) {
   op::require_real(a, "attn::matmul", "the first input");
@@ -140,17 +167,18 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
     fail("attn::matmul: ", a.text(), " times ", b.text(),
          "; [..., m, k] times [..., k, n] is accepted");
   // oneDNN has no product of fp16, and of bf16 only on some machines: both are widened.
-  if (op::is_half(a.dtype())) return matmul(a.to(DType::f32), b.to(DType::f32)).to(a.dtype());
+  if (op::is_half(a.dtype()) && !op::on_gpu(a))
+    return matmul(a.to(DType::f32), b.to(DType::f32)).to(a.dtype());
   return record(
-      "attn::matmul", {a, b}, multiplied(a, b),
+      "attn::matmul", {a, b}, op::multiplied(a.detach(), b.detach()),
       [x = Saved(a), y = Saved(b)](const Gradients& grads, const Needs& needs) -> Gradients {
         const Tensor& left = x.get();
         const Tensor& right = y.get();
         Gradients down(2);
         if (needs[0])
-          down[0] = sum_to(multiplied(grads[0], right.transpose(-2, -1)), left.shape());
+          down[0] = sum_to(op::multiplied(grads[0], right.transpose(-2, -1)), left.shape());
         if (needs[1])
-          down[1] = sum_to(multiplied(left.transpose(-2, -1), grads[0]), right.shape());
+          down[1] = sum_to(op::multiplied(left.transpose(-2, -1), grads[0]), right.shape());
         return down;
       });
 }

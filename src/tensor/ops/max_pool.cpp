@@ -83,6 +83,7 @@ class Blocks {
 Tensor max_pool_by_two(const Tensor& x, int first_axis) {
   constexpr const char* kWhere = "attn::max_pool_by_two";
   op::require_real(x, kWhere, "x");
+  op::require_cpu(x, kWhere);
   first_axis = normal_axis(first_axis, x.rank(), kWhere);
   if (op::is_half(x.dtype()))
     return max_pool_by_two(x.to(DType::f32), first_axis).to(x.dtype());

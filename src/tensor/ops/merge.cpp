@@ -20,6 +20,7 @@ constexpr const char* kWhere = "attn::merge_states";
 
 void check(const PartialAttention& part, const char* name) {
   op::require_real(part.output, kWhere, name);
+  op::require_cpu(part.output, kWhere);
   Shape rows = part.output.shape();
   if (rows.rank() < 1) fail(kWhere, ": an output without channels");
   rows.erase(rows.rank() - 1);

@@ -1,36 +1,49 @@
 #include "attn/tensor/ops/pointwise.hpp"
 
-#include <cstdint>
-
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/cpu/pointwise.hpp"
-#include "tensor/cpu/pointwise_table.hpp"
+#include "tensor/gpu/pointwise.hpp"
 #include "tensor/op.hpp"
+#include "tensor/pointwise_ops.hpp"
 
 namespace attn {
 namespace {
 
-using cpu::BinaryOp;
-using cpu::UnaryOp;
+using pointwise::BinaryOp;
+using pointwise::UnaryOp;
+
+/// The CPU computes in f32 and f64; the GPU widens number by number.
+bool widened_first(const Tensor& x) {
+  return op::is_half(x.dtype()) && !op::on_gpu(x);
+}
+
+void forward_on_device(UnaryOp op, double a, double b, const Tensor& x, const Tensor& y) {
+  if (op::on_gpu(x)) return gpu::unary_forward(op, a, b, x, y);
+  cpu::unary_forward(op, a, b, x, y);
+}
 
 Tensor unary(UnaryOp op, const char* name, const Tensor& input, double a = 0.0,
              double b = 0.0) {
   op::require_real(input, name, "the input");
-  if (op::is_half(input.dtype()))
+  if (widened_first(input))
     return unary(op, name, input.to(DType::f32), a, b).to(input.dtype());
   const Tensor x = input.contiguous();
   const Tensor y = Tensor::empty(x.shape(), x.dtype(), x.device());
-  cpu::unary_forward(op, a, b, x, y);
+  forward_on_device(op, a, b, x, y);
   return record(name, {x}, y,
-                [op, a, b, in = Saved(x), out = Saved(y)](const Gradients& grads,
-                                                          const Needs&) -> Gradients {
+                [op, a, b, in = Saved(x), out = op::on_gpu(y) ? Saved() : Saved(y)](
+                    const Gradients& grads, const Needs&) -> Gradients {
                   const Tensor grad = grads[0].contiguous();
                   const Tensor dx = Tensor::empty(grad.shape(), grad.dtype(), grad.device());
-                  cpu::unary_backward(op, a, b, grad, in.get(), out.get(), dx);
+                  if (op::on_gpu(grad)) {
+                    gpu::unary_backward(op, a, b, grad, in.get(), dx);
+                  } else {
+                    cpu::unary_backward(op, a, b, grad, in.get(), out.get(), dx);
+                  }
                   return {dx};
                 });
 }
@@ -39,7 +52,11 @@ Tensor unary(UnaryOp op, const char* name, const Tensor& input, double a = 0.0,
 Tensor compute(BinaryOp op, const Tensor& a, const Tensor& b, const char* name) {
   const Tensor out =
       Tensor::empty(broadcast(a.shape(), b.shape(), name), a.dtype(), a.device());
-  cpu::binary(op, a, b, out);
+  if (op::on_gpu(a)) {
+    gpu::binary(op, a, b, out);
+  } else {
+    cpu::binary(op, a, b, out);
+  }
   return out;
 }
 
@@ -54,7 +71,7 @@ Tensor binary(BinaryOp op, const char* name, const Tensor& a, const Tensor& b, L
   op::require_real(a, name, "the first input");
   op::require_real(b, name, "the second input");
   op::require_same_kind(a, b, name);
-  if (op::is_half(a.dtype()))
+  if (widened_first(a))
     return binary(op, name, a.to(DType::f32), b.to(DType::f32), looks, slopes).to(a.dtype());
   const bool saves = looks == Looks::at_inputs;
   return record(name, {a, b}, compute(op, a, b, name),
@@ -68,20 +85,9 @@ Tensor binary(BinaryOp op, const char* name, const Tensor& a, const Tensor& b, L
                 });
 }
 
-/// 1 where the condition holds, in the dtype of `like`.
+/// 1 where a is what max(a, b) or min(a, b) gives, else 0.
 Tensor condition(BinaryOp op, const Tensor& a, const Tensor& b) {
-  // max(a, b) - b is 0 exactly where b won; comparing is left to the one kernel.
-  const Tensor best = compute(op, a, b, "attn::maximum");
-  const Tensor first = a.expand(best.shape()).contiguous();
-  const Tensor result = Tensor::empty(best.shape(), best.dtype());
-  op::dispatch_real(best.dtype(), "attn::maximum", [&](auto zero) {
-    using T = decltype(zero);
-    const T* x = first.data<T>();
-    const T* y = best.data<T>();
-    T* out = result.mutable_data<T>();
-    for (std::int64_t i = 0; i < best.numel(); ++i) out[i] = x[i] == y[i] ? T(1) : T(0);
-  });
-  return result;
+  return compute(BinaryOp::equal, a, compute(op, a, b, "attn::maximum"), "attn::maximum");
 }
 
 template <BinaryOp kOp>

@@ -10,6 +10,7 @@
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/cpu/pointwise_table.hpp"
+#include "tensor/gpu/reduce.hpp"
 #include "tensor/op.hpp"
 #include "tensor/ops/axis_extents.hpp"
 #include "tensor/ops/each_row.hpp"
@@ -54,12 +55,17 @@ void sum_middle(const T* x, std::int64_t outer, std::int64_t reduced, std::int64
 
 /// The sum along one axis, which stays with extent 1; off the tape.
 Tensor sum_axis(const Tensor& input, int axis) {
-  if (op::is_half(input.dtype())) return sum_axis(input.to(DType::f32), axis).to(input.dtype());
+  if (op::is_half(input.dtype()) && !op::on_gpu(input))
+    return sum_axis(input.to(DType::f32), axis).to(input.dtype());
   const Tensor x = input.contiguous();
   Shape shape = x.shape();
   shape[axis] = 1;
   const Tensor out = Tensor::empty(shape, x.dtype(), x.device());
   const op::AxisExtents extents(x.shape(), axis);
+  if (op::on_gpu(x)) {
+    gpu::sum_middle(x, extents, out);
+    return out;
+  }
   op::dispatch_real(x.dtype(), "attn::sum", [&](auto zero) {
     using T = decltype(zero);
     sum_middle(x.data<T>(), extents.outer, extents.extent, extents.inner,
@@ -122,14 +128,19 @@ Tensor sum_to(const Tensor& x, const Shape& shape) {
 Tensor argmax(const Tensor& x, int axis) {
   op::require_real(x, "attn::argmax", "the input");
   axis = normal_axis(axis, x.rank(), "attn::argmax");
-  const Tensor wide = op::is_half(x.dtype()) ? x.detach().to(DType::f32) : x.detach();
+  const bool widened = op::is_half(x.dtype()) && !op::on_gpu(x);
+  const Tensor wide = widened ? x.detach().to(DType::f32) : x.detach();
   const Tensor packed = wide.contiguous();
   const op::AxisExtents extents(packed.shape(), axis);
   if (extents.extent == 0 && extents.outer * extents.inner > 0)
     fail("attn::argmax: axis ", axis, " of ", x.text(), " is empty; one number is needed");
   Shape shape = packed.shape();
   shape.erase(axis);
-  const Tensor out = Tensor::empty(shape, DType::i64);
+  const Tensor out = Tensor::empty(shape, DType::i64, x.device());
+  if (op::on_gpu(x)) {
+    gpu::argmax(packed, extents, out);
+    return out;
+  }
   auto* to = out.mutable_data<std::int64_t>();
   op::dispatch_real(packed.dtype(), "attn::argmax", [&](auto zero) {
     using T = decltype(zero);

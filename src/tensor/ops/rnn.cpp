@@ -107,7 +107,8 @@ LstmResult Stack::run(const Tensor& x, const std::vector<RecurrentWeights>& weig
     op::require_shape(given, {count, x.size(0), hidden}, where, "a state");
     op::require_same_kind(x, given, where);
   }
-  const Tensor packed_lengths = lengths.defined() ? lengths.contiguous() : Tensor();
+  const Tensor packed_lengths =
+      lengths.defined() ? lengths.to(x.device()).contiguous() : Tensor();
   const auto state_of = [&](const Tensor& states, std::size_t index) {
     return states.defined() ? states.select(0, static_cast<std::int64_t>(index)).to(dtype)
                             : Tensor();

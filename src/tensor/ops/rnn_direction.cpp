@@ -8,6 +8,7 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/gemm/gemm.hpp"
+#include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/ops/rnn.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
@@ -141,6 +142,11 @@ Gradients run_backward(const Kept& kept, const Gradients& grads, const Needs& ne
 }  // namespace
 
 Tensor time_major(const Tensor& x, const Tensor& lengths) {
+  if (on_gpu(x)) {
+    const Tensor kept =
+        lengths.defined() ? keep_where(x, length_mask(lengths, x.size(1)).unsqueeze(2)) : x;
+    return kept.transpose(0, 1).contiguous();
+  }
   return record("time_major", {x}, turned(x, Major::batch, lengths),
                 [kept = Saved(lengths)](const Gradients& grads, const Needs&) -> Gradients {
                   return {turned(grads[0], Major::time, kept.get())};
@@ -151,6 +157,7 @@ DirectionResult run_direction(CellKind kind, Way way, const Tensor& x,
                               const RecurrentWeights& weights, const Tensor& state,
                               const Tensor& cell, const Tensor& lengths) {
   const LayerShape shape{kind, way, x.size(0), x.size(1), weights.weight_hh.size(1)};
+  if (on_gpu(x)) return run_direction_gpu(shape, x, weights, state, cell, lengths);
   const LayerMemory memory(shape, x.dtype());
   memory.start(shape, state, cell);
   const auto forward = [&](auto type) {

@@ -30,6 +30,11 @@ DirectionResult run_direction(CellKind kind, Way way, const Tensor& x,
                               const RecurrentWeights& weights, const Tensor& state,
                               const Tensor& cell, const Tensor& lengths);
 
+/// The same for x on the GPU; lengths are there, too.
+DirectionResult run_direction_gpu(const LayerShape& shape, const Tensor& x,
+                                  const RecurrentWeights& weights, const Tensor& state,
+                                  const Tensor& cell, const Tensor& lengths);
+
 /// Throws unless the weights are those of a layer with `in` inputs; returns `hidden`.
 std::int64_t check_weights(CellKind kind, const RecurrentWeights& weights, std::int64_t in,
                            const Tensor& like, const char* where);

@@ -43,10 +43,10 @@ cpu::StepRows step_rows(const std::int64_t* lengths, std::int64_t time, std::int
 
 }  // namespace
 
-LayerMemory::LayerMemory(const LayerShape& shape, DType dtype)
-    : gates(Tensor::empty({shape.steps, shape.batch, shape.kept_columns()}, dtype)),
-      states(Tensor::empty({shape.steps + 1, shape.batch, shape.hidden}, dtype)) {
-  if (shape.kind == CellKind::lstm) cells = Tensor::empty(states.shape(), dtype);
+LayerMemory::LayerMemory(const LayerShape& shape, DType dtype, Device device)
+    : gates(Tensor::empty({shape.steps, shape.batch, shape.kept_columns()}, dtype, device)),
+      states(Tensor::empty({shape.steps + 1, shape.batch, shape.hidden}, dtype, device)) {
+  if (shape.kind == CellKind::lstm) cells = Tensor::empty(states.shape(), dtype, device);
 }
 
 void LayerMemory::start(const LayerShape& shape, const Tensor& state,
@@ -61,7 +61,9 @@ Tensor kept_bias(const LayerShape& shape, const RecurrentWeights& weights) {
   const std::int64_t hidden = shape.hidden;
   const DType dtype = weights.weight_hh.dtype();
   const auto given = [&](const Tensor& bias) {
-    return bias.defined() ? bias.detach() : Tensor::zeros({shape.input_columns()}, dtype);
+    return bias.defined()
+               ? bias.detach()
+               : Tensor::zeros({shape.input_columns()}, dtype, weights.weight_hh.device());
   };
   const Tensor ih = given(weights.bias_ih);
   const Tensor hh = given(weights.bias_hh);

@@ -49,7 +49,7 @@ struct LayerMemory {
   Tensor states;  ///< [steps + 1, batch, hidden]
   Tensor cells;   ///< the same, LSTM only
 
-  LayerMemory(const LayerShape& shape, DType dtype);
+  LayerMemory(const LayerShape& shape, DType dtype, Device device = Device::cpu);
   /// The state before the first step; none: zeros.
   void start(const LayerShape& shape, const Tensor& state, const Tensor& cell) const;
 };

@@ -14,6 +14,7 @@
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/attend_sizes.hpp"
+#include "tensor/gpu/rotary.hpp"
 #include "tensor/op.hpp"
 
 namespace attn {
@@ -43,8 +44,16 @@ View<const T, 3> turns_of(const Tensor& table, std::int64_t batch) {
 }
 
 Tensor turn(const Tensor& x, const Tensor& cos, const Tensor& sin, RotaryPairs pairs) {
-  const Tensor out =
-      x.rank() == 4 ? op::empty_like(x, x.size(3)) : Tensor::empty(x.shape(), x.dtype());
+  const Tensor out = x.rank() == 4 ? op::empty_like(x, x.size(3))
+                                   : Tensor::empty(x.shape(), x.dtype(), x.device());
+  if (op::on_gpu(x)) {
+    const NoGrad off_the_tape;
+    const auto four = [](const Tensor& one) {
+      return one.rank() == 4 ? one.detach() : one.detach().unsqueeze(1);
+    };
+    gpu::rotate(four(x), cos.contiguous(), sin.contiguous(), pairs, four(out));
+    return out;
+  }
   op::dispatch_real(x.dtype(), kWhere, [&]<class T>(T) {
     rotate(RotaryArgs<T>{.x = rows_of(x, x.data<T>()),
                          .cos = turns_of<T>(cos, x.size(0)),
@@ -117,7 +126,7 @@ RotaryTable rotary_table(const Tensor& positions, const RotaryOptions& options, 
   const Shape shape{batch, positions.size(-1), options.rotary_dim / 2};
   const RotaryTable table{Tensor::empty(shape, dtype), Tensor::empty(shape, dtype),
                           options.pairs};
-  const Tensor packed = positions.contiguous();
+  const Tensor packed = positions.to(Device::cpu).contiguous();
   op::dispatch_real(dtype, kWhere,
                     [&]<class T>(T) { fill_turns<T>(packed, options, table.cos, table.sin); });
   return table;
@@ -126,8 +135,9 @@ RotaryTable rotary_table(const Tensor& positions, const RotaryOptions& options, 
 Tensor rotary(const Tensor& x, const RotaryTable& table) {
   check(x, table);
   if (op::is_half(x.dtype())) return rotary(x.to(DType::f32), table).to(x.dtype());
-  const Tensor cos = table.cos.detach().to(x.dtype());
-  const Tensor sin = table.sin.detach().to(x.dtype());
+  // Tables are made on the CPU.
+  const Tensor cos = table.cos.detach().to(x.device()).to(x.dtype());
+  const Tensor sin = table.sin.detach().to(x.device()).to(x.dtype());
   return record("rotary", {x}, turn(x, cos, sin, table.pairs),
                 [cos = Saved(cos), sin = Saved(sin), pairs = table.pairs](
                     const Gradients& grads, const Needs&) -> Gradients {

@@ -8,6 +8,7 @@
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/cpu/rows_table.hpp"
+#include "tensor/gpu/rows.hpp"
 #include "tensor/op.hpp"
 #include "tensor/ops/each_row.hpp"
 
@@ -86,7 +87,32 @@ Tensor map_rows(const Tensor& a, const Tensor& b, Kernel kernel) {
   });
 }
 
+/// The same on the GPU, in any type of real numbers.
+Tensor softmax_last_gpu(const Tensor& x, const Tensor& keep) {
+  const Tensor out = Tensor::empty(x.shape(), x.dtype(), x.device());
+  gpu::softmax(x.detach().contiguous(), keep, out);
+  return record(
+      "softmax", {x}, out, [y = Saved(out)](const Gradients& grads, const Needs&) -> Gradients {
+        const Tensor dx = Tensor::empty(y.get().shape(), y.get().dtype(), Device::gpu);
+        gpu::softmax_backward(y.get(), grads[0].contiguous(), dx);
+        return {dx};
+      });
+}
+
+Tensor log_softmax_last_gpu(const Tensor& x) {
+  const Tensor out = Tensor::empty(x.shape(), x.dtype(), x.device());
+  gpu::log_softmax(x.detach().contiguous(), out);
+  return record("log_softmax", {x}, out,
+                [y = Saved(out)](const Gradients& grads, const Needs&) -> Gradients {
+                  const Tensor dx =
+                      Tensor::empty(y.get().shape(), y.get().dtype(), Device::gpu);
+                  gpu::log_softmax_backward(y.get(), grads[0].contiguous(), dx);
+                  return {dx};
+                });
+}
+
 Tensor softmax_last(const Tensor& x, const Tensor& keep) {
+  if (op::on_gpu(x)) return softmax_last_gpu(x, keep);
   return op::dispatch_real(x.dtype(), "attn::softmax", [&](auto zero) {
     using T = decltype(zero);
     const Tensor out = softmax_forward<T>(x.detach().contiguous(), keep);
@@ -99,6 +125,7 @@ Tensor softmax_last(const Tensor& x, const Tensor& keep) {
 }
 
 Tensor log_softmax_last(const Tensor& x) {
+  if (op::on_gpu(x)) return log_softmax_last_gpu(x);
   return op::dispatch_real(x.dtype(), "attn::log_softmax", [&](auto zero) {
     using T = decltype(zero);
     const Tensor out = map_rows<T>(x.detach().contiguous(), cpu::row_table<T>().log_softmax);
@@ -114,6 +141,7 @@ Tensor log_softmax_last(const Tensor& x) {
 Tensor expanded_keep(const Tensor& keep, const Tensor& x) {
   if (!keep.defined()) return keep;
   op::require_dtype(keep, DType::boolean, "attn::softmax", "keep");
+  op::require_same_device(x, keep, "attn::softmax");
   if (!(broadcast(x.shape(), keep.shape(), "attn::softmax") == x.shape()))
     fail("attn::softmax: keep is ", keep.text(), ", x is ", x.text(),
          "; a keep that broadcasts to the shape of x is accepted");
@@ -125,7 +153,8 @@ Tensor expanded_keep(const Tensor& keep, const Tensor& x) {
 Tensor softmax(const Tensor& x, int axis, const Tensor& keep) {
   op::require_real(x, "attn::softmax", "x");
   axis = normal_axis(axis, x.rank(), "attn::softmax");
-  if (op::is_half(x.dtype())) return softmax(x.to(DType::f32), axis, keep).to(x.dtype());
+  if (op::is_half(x.dtype()) && !op::on_gpu(x))
+    return softmax(x.to(DType::f32), axis, keep).to(x.dtype());
   const Tensor mask = expanded_keep(keep, x);
   if (axis == x.rank() - 1) return softmax_last(x, mask);
   const Tensor turned = mask.defined() ? mask.transpose(axis, -1) : mask;
@@ -135,7 +164,8 @@ Tensor softmax(const Tensor& x, int axis, const Tensor& keep) {
 Tensor log_softmax(const Tensor& x, int axis) {
   op::require_real(x, "attn::log_softmax", "x");
   axis = normal_axis(axis, x.rank(), "attn::log_softmax");
-  if (op::is_half(x.dtype())) return log_softmax(x.to(DType::f32), axis).to(x.dtype());
+  if (op::is_half(x.dtype()) && !op::on_gpu(x))
+    return log_softmax(x.to(DType::f32), axis).to(x.dtype());
   if (axis == x.rank() - 1) return log_softmax_last(x);
   return log_softmax_last(x.transpose(axis, -1)).transpose(axis, -1);
 }

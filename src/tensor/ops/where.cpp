@@ -10,6 +10,7 @@
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/cpu/rows.hpp"
+#include "tensor/gpu/pointwise.hpp"
 #include "tensor/op.hpp"
 
 namespace attn {
@@ -20,6 +21,10 @@ Tensor choose(const Tensor& keep, const Tensor& a, const Tensor& b) {
   const char* where = "attn::where";
   const Shape shape = broadcast(keep.shape(), broadcast(a.shape(), b.shape(), where), where);
   const Tensor out = Tensor::empty(shape, a.dtype(), a.device());
+  if (op::on_gpu(a)) {
+    gpu::choose(keep, a, b, out);
+    return out;
+  }
   const auto seen = [&](const Tensor& x) {
     return cpu::broadcast_strides(x.shape(), x.strides(), shape);
   };
@@ -41,15 +46,12 @@ Tensor choose(const Tensor& keep, const Tensor& a, const Tensor& b) {
 }
 
 Tensor zero_like(const Tensor& x) {
-  return Tensor::zeros(Shape::filled(x.rank(), 1), x.dtype());
+  return Tensor::zeros(Shape::filled(x.rank(), 1), x.dtype(), x.device());
 }
 
-/// out[i] = f(a[i], b[i]) on booleans.
+/// out[i] = f(a[i], b[i]) on booleans of the CPU.
 template <class F>
-Tensor boolean(const Tensor& a, const Tensor& b, const char* where, const F& f) {
-  op::require_dtype(a, DType::boolean, where, "the first input");
-  op::require_dtype(b, DType::boolean, where, "the second input");
-  const Shape shape = broadcast(a.shape(), b.shape(), where);
+Tensor boolean(const Tensor& a, const Tensor& b, const Shape& shape, const F& f) {
   const Tensor x = a.expand(shape).contiguous();
   const Tensor y = b.expand(shape).contiguous();
   const Tensor out = Tensor::empty(shape, DType::boolean);
@@ -66,7 +68,8 @@ Tensor where(const Tensor& keep, const Tensor& a, const Tensor& b) {
   op::require_dtype(keep, DType::boolean, "attn::where", "the condition");
   op::require_real(a, "attn::where", "the first input");
   op::require_same_kind(a, b, "attn::where");
-  if (op::is_half(a.dtype()))
+  op::require_same_device(keep, a, "attn::where");
+  if (op::is_half(a.dtype()) && !op::on_gpu(a))
     return where(keep, a.to(DType::f32), b.to(DType::f32)).to(a.dtype());
   return record("attn::where", {a, b}, choose(keep, a, b),
                 [chosen = Saved(keep), a_shape = a.shape(), b_shape = b.shape()](
@@ -81,7 +84,7 @@ Tensor where(const Tensor& keep, const Tensor& a, const Tensor& b) {
 
 Tensor keep_where(const Tensor& x, const Tensor& keep, double value) {
   op::require_real(x, "attn::keep_where", "the input");
-  return where(keep, x, Tensor::full(Shape::filled(x.rank(), 1), value, x.dtype()));
+  return where(keep, x, Tensor::full(Shape::filled(x.rank(), 1), value, x.dtype(), x.device()));
 }
 
 Tensor length_mask(const Tensor& lengths, std::int64_t extent) {
@@ -89,7 +92,11 @@ Tensor length_mask(const Tensor& lengths, std::int64_t extent) {
   const Tensor packed = lengths.contiguous();
   Shape shape = lengths.shape();
   shape.push_back(extent);
-  const Tensor mask = Tensor::empty(shape, DType::boolean);
+  const Tensor mask = Tensor::empty(shape, DType::boolean, lengths.device());
+  if (op::on_gpu(lengths)) {
+    gpu::length_mask(packed, mask);
+    return mask;
+  }
   const auto* length = packed.data<std::int64_t>();
   bool* to = mask.mutable_data<bool>();
   for (std::int64_t b = 0; b < lengths.numel(); ++b) {
@@ -102,10 +109,23 @@ Tensor length_mask(const Tensor& lengths, std::int64_t extent) {
 }
 
 Tensor logical_and(const Tensor& a, const Tensor& b) {
-  return boolean(a, b, "attn::logical_and", [](bool x, bool y) { return x && y; });
+  constexpr const char* kWhere = "attn::logical_and";
+  op::require_dtype(a, DType::boolean, kWhere, "the first input");
+  op::require_dtype(b, DType::boolean, kWhere, "the second input");
+  op::require_same_device(a, b, kWhere);
+  const Shape shape = broadcast(a.shape(), b.shape(), kWhere);
+  if (!op::on_gpu(a)) return boolean(a, b, shape, [](bool x, bool y) { return x && y; });
+  const Tensor out = Tensor::empty(shape, DType::boolean, Device::gpu);
+  gpu::logical_and(a, b, out);
+  return out;
 }
+
 Tensor logical_not(const Tensor& a) {
-  return boolean(a, a, "attn::logical_not", [](bool x, bool) { return !x; });
+  op::require_dtype(a, DType::boolean, "attn::logical_not", "the input");
+  if (!op::on_gpu(a)) return boolean(a, a, a.shape(), [](bool x, bool) { return !x; });
+  const Tensor out = Tensor::empty(a.shape(), DType::boolean, Device::gpu);
+  gpu::logical_not(a, out);
+  return out;
 }
 
 }  // namespace attn

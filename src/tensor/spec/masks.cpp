@@ -23,11 +23,10 @@
 #include "attn/tensor/spec/stage.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/op.hpp"
+#include "tensor/spec/numbers.hpp"
 
 namespace attn::spec {
 namespace {
-
-using Numbers = std::vector<int>;
 
 Lowered<AnyMask> lowered(const AnyMask& mask, std::vector<Tensor> reads = {},
                          std::shared_ptr<const void> owns = {}) {
@@ -43,10 +42,10 @@ int small(std::int64_t number, const char* where, const char* name) {
 }
 
 /// i64 numbers as the kernels read them, each checked to lie in [low, high].
-std::shared_ptr<Numbers> numbers_of(const Tensor& x, std::int64_t low, std::int64_t high,
-                                    const char* where) {
+Numbers numbers_of(const Tensor& x, std::int64_t low, std::int64_t high, Device device,
+                   const char* where) {
   const auto wide = x.to_vector<std::int64_t>();
-  const auto result = std::make_shared<Numbers>();
+  const auto result = std::make_shared<std::vector<int>>();
   result->reserve(wide.size());
   for (const std::int64_t number : wide) {
     if (number < low || number > high)
@@ -54,7 +53,7 @@ std::shared_ptr<Numbers> numbers_of(const Tensor& x, std::int64_t low, std::int6
            " are accepted");
     result->push_back(static_cast<int>(number));
   }
-  return result;
+  return {result, device};
 }
 
 /// Strides of [batch, head, rows, columns] over flags with two to four axes.
@@ -79,6 +78,9 @@ void check_flags(const Tensor& flags, const Problem& problem, const char* where,
   if (!batch_fits || !heads_fit)
     fail(where, ": flags ", flags.text(), " beside batch ", problem.batch, " and ",
          problem.heads, " heads; ", accepted, " are accepted");
+  if (flags.device() != problem.device)
+    fail(where, ": flags ", flags.text(), " are on ", name_of(flags.device()),
+         " and attention on ", name_of(problem.device), "; one device is accepted");
 }
 
 void require_flags(const Tensor& flags, const char* where, const char* accepted) {
@@ -88,7 +90,7 @@ void require_flags(const Tensor& flags, const char* where, const char* accepted)
 }
 
 const unsigned char* bytes_of(const Tensor& flags) {
-  return static_cast<const unsigned char*>(flags.raw());
+  return static_cast<const unsigned char*>(op::address(flags));
 }
 
 template <class T>
@@ -96,7 +98,7 @@ mask::Around<T> around_of(const Tensor& centre, double reach) {
   const auto stride = [&](int axis) {
     return centre.size(axis) == 1 ? 0L : static_cast<long>(centre.strides()[axis]);
   };
-  return {centre.data<T>(), static_cast<T>(reach), stride(0), stride(1), stride(2)};
+  return {op::numbers<const T>(centre), static_cast<T>(reach), stride(0), stride(1), stride(2)};
 }
 
 }  // namespace
@@ -121,11 +123,10 @@ Keep lengths(const Tensor& lengths) {
     if (!(lengths.shape() == expected))
       fail(kWhere, ": ", lengths.text(), "; [", problem.batch, "] and [", problem.batch, ", ",
            problem.queries, "] are accepted");
-    const auto numbers = numbers_of(lengths, 0, problem.keys, kWhere);
-    const mask::Lengths mask{numbers->data(),
-                             each_query ? static_cast<long>(problem.queries) : 1L,
+    const Numbers numbers = numbers_of(lengths, 0, problem.keys, problem.device, kWhere);
+    const mask::Lengths mask{numbers.data, each_query ? static_cast<long>(problem.queries) : 1L,
                              each_query ? 1L : 0L};
-    return lowered(mask_stage(mask), {}, numbers);
+    return lowered(mask_stage(mask), {}, numbers.owns);
   }});
 }
 
@@ -149,10 +150,10 @@ Keep prefix(const Tensor& lengths, Offset offset) {
   op::require_dtype(lengths, DType::i64, kWhere, "the lengths");
   return Keep({[lengths, offset](const Problem& problem) {
     op::require_shape(lengths, {problem.batch}, kWhere, "the lengths");
-    const auto numbers = numbers_of(lengths, 0, problem.keys, kWhere);
+    const Numbers numbers = numbers_of(lengths, 0, problem.keys, problem.device, kWhere);
     const mask::Prefix mask{
-        .offset = problem.offset(offset), .lengths = numbers->data(), .batch_stride = 1};
-    return lowered(mask_stage(mask), {}, numbers);
+        .offset = problem.offset(offset), .lengths = numbers.data, .batch_stride = 1};
+    return lowered(mask_stage(mask), {}, numbers.owns);
   }});
 }
 
@@ -166,12 +167,12 @@ Keep documents(const Tensor& queries, const Tensor& keys) {
       if (!fits)
         fail(kWhere, ": numbers of the ", name, " ", x.text(), "; [", count, "] and [",
              problem.batch, ", ", count, "] are accepted");
-      return numbers_of(x, INT_MIN, INT_MAX, kWhere);
+      return numbers_of(x, INT_MIN, INT_MAX, problem.device, kWhere);
     };
-    using Both = std::array<std::shared_ptr<Numbers>, 2>;
+    using Both = std::array<Numbers, 2>;
     const auto owns = std::make_shared<const Both>(
         Both{check(queries, problem.queries, "queries"), check(keys, problem.keys, "keys")});
-    const mask::Documents mask{(*owns)[0]->data(), (*owns)[1]->data(),
+    const mask::Documents mask{(*owns)[0].data, (*owns)[1].data,
                                queries.rank() == 2 ? static_cast<long>(problem.queries) : 0L,
                                keys.rank() == 2 ? static_cast<long>(problem.keys) : 0L};
     return lowered(mask_stage(mask), {}, owns);

@@ -24,6 +24,7 @@
 #include "attn/tensor/spec/stage.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/op.hpp"
+#include "tensor/spec/numbers.hpp"
 
 namespace attn::spec {
 namespace {
@@ -45,7 +46,7 @@ Tensor paper_slopes(const Problem& problem) {
   op::dispatch_real(problem.dtype, "attn::spec::alibi", [&]<class T>(T) {
     attn::score::fill_alibi_slopes(slopes.mutable_data<T>(), static_cast<int>(problem.heads));
   });
-  return slopes;
+  return slopes.to(problem.device);
 }
 
 }  // namespace
@@ -151,9 +152,10 @@ ScoreModifier t5_bias(const Tensor& weight, const T5Options& options) {
   attn::score::fill_t5_buckets(buckets->data(), static_cast<int>(weight.size(0)), reach,
                                options.direction);
   return {[weight, buckets, reach, offset = options.offset](const Problem& problem) {
-    const attn::score::T5Bias functor{buckets->data(), reach, problem.offset(offset)};
+    const Numbers numbers(buckets, problem.device);
+    const attn::score::T5Bias functor{numbers.data, reach, problem.offset(offset)};
     const Tensor table = entry_table(weight.transpose(0, 1), problem, "attn::spec::t5_bias");
-    return Lowered<AnyScore>{score_stage(functor), {table}, {}, buckets};
+    return Lowered<AnyScore>{score_stage(functor), {table}, {}, numbers.owns};
   }};
 }
 

@@ -26,6 +26,9 @@ Tensor checked(const Tensor& x, const Tensor& wide, const Extents& expected,
            " heads, ", problem.queries, " queries and ", problem.keys, " keys; ", accepted,
            " are accepted, where an extent of 1 is shared");
   }
+  if (x.device() != problem.device)
+    fail(where, ": ", x.text(), " is on ", name_of(x.device()), " and attention on ",
+         name_of(problem.device), "; one device is accepted, and to(Device) moves a tensor");
   return wide.to(problem.dtype);
 }
 

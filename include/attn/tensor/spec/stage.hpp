@@ -28,7 +28,8 @@ struct Problem {
   std::int64_t queries = 0;
   std::int64_t keys = 0;
   std::int64_t channels = 0;
-  DType dtype = DType::f32;  ///< of tables: f32, and f64 beside f64
+  DType dtype = DType::f32;     ///< of tables: f32, and f64 beside f64
+  Device device = Device::cpu;  ///< of tables, and of what functors point to
 
   int offset(Offset given) const;
 };

@@ -147,7 +147,7 @@ const PointwiseTable& pointwise_kernels() {
        Unary<Sigmoid>::kKernel, Unary<Relu>::kKernel, Unary<Gelu>::kKernel, Unary<Elu>::kKernel,
        Unary<Clamp>::kKernel},
       {&binary<Add>, &binary<Sub>, &binary<Mul>, &binary<Div>, &binary<Maximum>,
-       &binary<Minimum>, &binary<Gate>},
+       &binary<Minimum>, &binary<Gate>, &binary<Equal>},
       &sum,
       &sum_of_squares,
       &accumulate,

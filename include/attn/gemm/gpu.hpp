@@ -1,0 +1,19 @@
+/// Matrix products on the GPU: a thin door to cuBLASLt. Compiles without CUDA.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include "attn/gemm/gemm.hpp"
+
+struct CUstream_st;
+
+namespace attn::gemm {
+
+/// C = A B + beta C, and `bias` [n], if there is one, added to every row; queued on `stream`,
+/// not waited for. T is float (without TF32), double, BFloat16 or Float16 (sums run in float).
+/// All data lie in the GPU's memory. k = 0 throws. Throws Unsupported without CUDA.
+template <class T>
+void product_on_gpu(const Args<T>& args, const T* bias, CUstream_st* stream);
+
+}  // namespace attn::gemm

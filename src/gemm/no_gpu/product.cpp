@@ -1,0 +1,21 @@
+// A build without CUDA: products on the GPU say that there is none.
+
+#include "attn/core/dtype.hpp"  // IWYU pragma: keep: the instances below
+#include "attn/core/error.hpp"
+#include "attn/gemm/gemm.hpp"
+#include "attn/gemm/gpu.hpp"
+
+namespace attn::gemm {
+
+template <class T>
+void product_on_gpu(const Args<T>&, const T*, CUstream_st*) {
+  fail<Unsupported>(
+      "attn::gemm::product_on_gpu: this build has no CUDA; configure it with ATTN_CUDA=ON");
+}
+
+template void product_on_gpu(const Args<float>&, const float*, CUstream_st*);
+template void product_on_gpu(const Args<double>&, const double*, CUstream_st*);
+template void product_on_gpu(const Args<BFloat16>&, const BFloat16*, CUstream_st*);
+template void product_on_gpu(const Args<Float16>&, const Float16*, CUstream_st*);
+
+}  // namespace attn::gemm

@@ -1,0 +1,29 @@
+/// Attention on the GPU that forms its matrix of scores: for weights, which somebody wants to
+/// look at or to copy by, and for similarities that the fused kernels lack.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <memory>
+#include <vector>
+
+#include "attn/core/dtype.hpp"
+#include "attn/kernels/recipe.hpp"
+#include "attn/tensor/attend.hpp"
+#include "attn/tensor/tensor.hpp"
+#include "tensor/attend_recipe.hpp"
+#include "tensor/attend_sizes.hpp"
+
+namespace attn::op {
+
+/// Whether a call on the GPU needs the matrix.
+bool needs_matrix(const Recipe& recipe, const Want& want, DType storage);
+
+/// The results, on the tape through the ops they are made of. `tables` are those of the recipe.
+Attended attend_by_matrix(const Tensor& q, const Tensor& k, const Tensor& v,
+                          const AttendSizes& sizes,
+                          const std::shared_ptr<const BoundRecipe>& recipe,
+                          const std::vector<Tensor>& tables, const Want& want);
+
+}  // namespace attn::op

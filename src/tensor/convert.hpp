@@ -1,0 +1,52 @@
+/// One element type's number as another's, for CPU and GPU.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstdint>
+#include <type_traits>
+
+#include "attn/core/dtype.hpp"
+#include "attn/core/error.hpp"
+#include "attn/core/macros.hpp"
+
+namespace attn::op {
+
+template <class To, class From>
+ATTN_FN To convert(From x) {
+  if constexpr (std::is_same_v<To, From>) {
+    return x;
+  } else if constexpr (std::is_same_v<From, BFloat16> || std::is_same_v<From, Float16>) {
+    return convert<To>(static_cast<float>(x));
+  } else if constexpr (std::is_same_v<To, bool>) {
+    return static_cast<double>(x) != 0.0;
+  } else if constexpr (std::is_same_v<To, BFloat16> || std::is_same_v<To, Float16>) {
+    return To(static_cast<float>(x));
+  } else {
+    return static_cast<To>(x);
+  }
+}
+
+/// Calls run(T{}) for the element type.
+template <class Run>
+void dispatch_any(DType dtype, const Run& run) {
+  switch (dtype) {
+    case DType::f64:
+      return run(double{});
+    case DType::f32:
+      return run(float{});
+    case DType::bf16:
+      return run(BFloat16{});
+    case DType::f16:
+      return run(Float16{});
+    case DType::i64:
+      return run(std::int64_t{});
+    case DType::boolean:
+      return run(bool{});
+    default:
+      fail("attn::Tensor: dtype ", name_of(dtype), " is no element type of tensors");
+  }
+}
+
+}  // namespace attn::op

@@ -1,0 +1,60 @@
+/// Steps of GRU and LSTM layers on the GPU: one launch a step beside its product. f32 or f64;
+/// all is packed.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstdint>
+
+namespace attn::gpu {
+
+/// Rows of one step; a row takes part while time < its length (null: always).
+struct CellRows {
+  std::int64_t count;
+  std::int64_t hidden;
+  std::int64_t time;
+  const std::int64_t* lengths;
+};
+
+/// A row that takes no part keeps its state and puts out 0.
+template <class T>
+struct CellStep {
+  CellRows rows;
+  const T* a;       ///< [rows, gates * hidden]: the product of the input
+  const T* u;       ///< like a: the product of the state
+  const T* bias;    ///< [4 * hidden], as op::kept_bias has it
+  const T* before;  ///< [rows, hidden]
+  const T* cell_before;
+  T* kept;  ///< [rows, 4 * hidden]
+  T* after;
+  T* cell_after;
+  T* out;  ///< null: not wanted
+};
+template <class T>
+void gru_step(const CellStep<T>& step);
+template <class T>
+void lstm_step(const CellStep<T>& step);
+
+/// d_state comes with the gradient of `after` and leaves with what reaches `before` without
+/// passing the gates. d_a and d_u like a and u, the same for an LSTM; 0 in rows that take no
+/// part.
+template <class T>
+struct CellWayBack {
+  CellRows rows;
+  const T* kept;
+  const T* before;
+  const T* cell_before;
+  const T* cell_after;
+  const T* d_out;  ///< null: none
+  T* d_state;
+  T* d_cell;
+  T* d_a;
+  T* d_u;
+};
+template <class T>
+void gru_way_back(const CellWayBack<T>& step);
+template <class T>
+void lstm_way_back(const CellWayBack<T>& step);
+
+}  // namespace attn::gpu

@@ -1,0 +1,146 @@
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "attn/core/error.hpp"
+#include "attn/kernels/gpu/error.hpp"
+#include "attn/tensor/gpu.hpp"
+#include "tensor/gpu/fault.cuh"
+#include "tensor/gpu/memory.hpp"
+
+namespace attn::gpu {
+namespace {
+
+/// What one thread needs of the GPU.
+struct Context {
+  cudaStream_t stream = nullptr;
+  Fault* fault = nullptr;
+};
+
+/// Contexts of threads that ended wait for the next ones.
+class Contexts {
+ public:
+  static Contexts& shared() {
+    // Never destroyed: tensors of static storage duration may outlive any order of exit.
+    static auto* const kContexts = new Contexts;
+    return *kContexts;
+  }
+
+  Context take() {
+    const std::lock_guard lock(mutex_);
+    if (!free_.empty()) {
+      const Context context = free_.back();
+      free_.pop_back();
+      return context;
+    }
+    keep_what_is_freed();
+    Context context;
+    ATTN_CUDA_CALL(cudaStreamCreateWithFlags(&context.stream, cudaStreamNonBlocking));
+    ATTN_CUDA_CALL(cudaHostAlloc(&context.fault, sizeof(Fault), cudaHostAllocMapped));
+    *context.fault = {};
+    return context;
+  }
+
+  void give_back(const Context& context) {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(context);
+  }
+
+ private:
+  /// The driver's pool returns its memory at every synchronisation unless it is told not to.
+  static void keep_what_is_freed() {
+    int device = 0;
+    ATTN_CUDA_CALL(cudaGetDevice(&device));
+    cudaMemPool_t pool = nullptr;
+    ATTN_CUDA_CALL(cudaDeviceGetDefaultMemPool(&pool, device));
+    std::uint64_t all = UINT64_MAX;
+    ATTN_CUDA_CALL(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all));
+  }
+
+  std::mutex mutex_;
+  std::vector<Context> free_;
+};
+
+struct OfThisThread {
+  Context context = Contexts::shared().take();
+  ~OfThisThread() { Contexts::shared().give_back(context); }
+};
+
+const Context& context() {
+  thread_local OfThisThread own;
+  return own.context;
+}
+
+thread_local Determinism chosen = Determinism::fast;
+
+}  // namespace
+
+Stream stream() {
+  return context().stream;
+}
+
+void synchronise() {
+  ATTN_CUDA_CALL(cudaStreamSynchronize(stream()));
+  Fault& fault = *context().fault;
+  if (fault.taken == 0) return;
+  const Fault seen = fault;
+  fault = {};
+  fail(seen.where, ": ", seen.what, " ", seen.number, "; 0 to ", seen.extent - 1,
+       " are accepted (seen on the GPU, whose work was waited for now)");
+}
+
+void set_determinism(Determinism determinism) {
+  chosen = determinism;
+}
+Determinism determinism() {
+  return chosen;
+}
+
+Bounds bounds(const char* where, const char* what, std::int64_t extent) {
+  return {context().fault, where, what, extent};
+}
+
+void* allocate(std::size_t bytes) {
+  void* data = nullptr;
+  // An empty tensor has an address, too.
+  ATTN_CUDA_CALL(cudaMallocAsync(&data, bytes > 0 ? bytes : 1, stream()));
+  return data;
+}
+
+void release(void* data, Stream owner) noexcept {
+  try {
+    const cudaStream_t here = stream();
+    if (here != owner) {
+      // This thread may still use it: its owner's stream waits before it hands it out again.
+      cudaEvent_t done = nullptr;
+      ATTN_CUDA_CALL(cudaEventCreateWithFlags(&done, cudaEventDisableTiming));
+      cudaEventRecord(done, here);
+      cudaStreamWaitEvent(owner, done, 0);
+      cudaEventDestroy(done);
+    }
+    cudaFreeAsync(data, owner);
+  } catch (const Error&) {
+    // No driver, no memory to give back.
+  }
+  cudaGetLastError();
+}
+
+void upload(void* to, const void* from, std::size_t bytes) {
+  if (bytes == 0) return;
+  ATTN_CUDA_CALL(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream()));
+}
+
+void download(void* to, const void* from, std::size_t bytes) {
+  if (bytes > 0)
+    ATTN_CUDA_CALL(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream()));
+  synchronise();
+}
+
+void clear(void* to, std::size_t bytes) {
+  if (bytes > 0) ATTN_CUDA_CALL(cudaMemsetAsync(to, 0, bytes, stream()));
+}
+
+}  // namespace attn::gpu

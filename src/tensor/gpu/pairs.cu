@@ -1,0 +1,149 @@
+#include <cstdint>
+
+#include "attn/core/error.hpp"
+#include "kernels/gpu/lower.cuh"
+#include "tensor/gpu/launch.cuh"
+#include "tensor/gpu/pairs.hpp"
+
+namespace attn::gpu {
+namespace {
+
+constexpr const char* kWhere = "attn::attend";
+
+/// The place of number i of a packed [batch, heads, queries, keys].
+struct PairPlaces {
+  std::int64_t count;
+  std::int64_t heads;
+  std::int64_t queries;
+  std::int64_t keys;
+
+  explicit PairPlaces(const Tensor& x)
+      : count(x.numel()), heads(x.size(1)), queries(x.size(2)), keys(x.size(3)) {}
+
+  __device__ Site<float> at(std::int64_t i) const {
+    const std::int64_t row = i / keys;
+    return {static_cast<int>(row / queries / heads), static_cast<int>(row / queries % heads),
+            static_cast<int>(row % queries), static_cast<int>(i % keys)};
+  }
+};
+
+/// Gradients of tables, each added where it belongs.
+struct AddedGrads {
+  const DeviceTableGrad* tables;
+  Site<float> site;
+
+  __device__ bool wants(int slot) const { return tables[slot].data != nullptr; }
+  __device__ void value(int slot, float grad) const { at(slot, 0, grad); }
+  __device__ void at(int slot, int index, float grad) const {
+    if (!wants(slot)) return;
+    const DeviceTableGrad& t = tables[slot];
+    atomicAdd(t.data + site.batch * t.strides[0] + site.head * t.strides[1] +
+                  site.q * t.strides[2] + index * t.strides[3],
+              grad);
+  }
+  template <class S>
+  __device__ void along(int slot, const S& where, float grad) const {
+    at(slot, where.k, grad);
+  }
+};
+
+__device__ DeviceParams params(const DeviceTable* tables, const Site<float>& at) {
+  return {tables, at.batch, at.head, at.q};
+}
+
+__global__ void score_kernel(GeneralStages stages, PairPlaces places, const float* s,
+                             float* out) {
+  for_numbers(places.count, [&](std::int64_t i) {
+    const Site<float> at = places.at(i);
+    out[i] = stages.mask.keep(at) ? stages.score.forward(s[i] * stages.scale, at,
+                                                         params(stages.score_tables.data, at))
+                                  : -INFINITY;
+  });
+}
+
+__global__ void backward_kernel(GeneralStages stages, StagesGrads<GeneralStages> grads,
+                                PairPlaces places, const float* s, const float* grad,
+                                float* ds) {
+  for_numbers(places.count, [&](std::int64_t i) {
+    const Site<float> at = places.at(i);
+    float down = 0.0f;
+    // What does not count passes nothing on, to tables neither.
+    if (stages.mask.keep(at) && grad[i] != 0.0f)
+      down = stages.scale * stages.score.backward(grad[i], s[i] * stages.scale, at,
+                                                  params(stages.score_tables.data, at),
+                                                  AddedGrads{grads.score.data, at});
+    ds[i] = down;
+  });
+}
+
+__global__ void factor_kernel(GeneralStages stages, PairPlaces places, float* out) {
+  for_numbers(places.count, [&](std::int64_t i) {
+    const Site<float> at = places.at(i);
+    out[i] = stages.factor.factor(at, params(stages.factor_tables.data, at));
+  });
+}
+
+/// The stages beside the similarity, as those of a dot product.
+Lowered rest_of(const Recipe& recipe, const RecipeGrads& grads = {}) {
+  Recipe rest = recipe;
+  if (rest.similarity != Similarity::dot) rest.scale = 1.0f;
+  rest.similarity = Similarity::dot;
+  rest.weights = {};
+  const Lowered lowered = lower(kWhere, rest, grads);
+  if (!lowered.stages.normaliser.chosen.holds<normalise::Softmax>())
+    fail<Unsupported>(kWhere,
+                      ": weights, or this similarity, on the gpu with another normaliser than "
+                      "softmax");
+  return lowered;
+}
+
+/// The gradients that are added to begin with 0; they are packed.
+void clear(const RecipeGrads& tables) {
+  for (const auto& stage : tables.scores) {
+    for (const TableGrad& grad : stage) {
+      if (grad.data == nullptr) continue;
+      std::int64_t count = 1;
+      for (const std::int64_t extent : grad.shape) count *= extent;
+      ATTN_CUDA_CALL(
+          cudaMemsetAsync(grad.data, 0, static_cast<std::size_t>(count) * 4, stream()));
+    }
+  }
+}
+
+}  // namespace
+
+void score_pairs(const Recipe& recipe, const Tensor& similarities, const Tensor& out) {
+  const Lowered lowered = rest_of(recipe);
+  if (out.numel() == 0) return;
+  score_kernel<<<blocks_for(out.numel()), kThreads, 0, stream()>>>(
+      lowered.stages, PairPlaces(out), op::numbers<const float>(similarities),
+      op::numbers<float>(out));
+  check_launch();
+}
+
+void score_pairs_backward(const Recipe& recipe, const RecipeGrads& tables,
+                          const Tensor& similarities, const Tensor& grad,
+                          const Tensor& d_similarities) {
+  const Lowered lowered = rest_of(recipe, tables);
+  clear(tables);
+  if (grad.numel() == 0) return;
+  backward_kernel<<<blocks_for(grad.numel()), kThreads, 0, stream()>>>(
+      lowered.stages, lowered.grads, PairPlaces(grad), op::numbers<const float>(similarities),
+      op::numbers<const float>(grad), op::numbers<float>(d_similarities));
+  check_launch();
+}
+
+void weight_factors(const Recipe& recipe, const Tensor& out) {
+  const Lowered lowered = rest_of(recipe);
+  for (int i = 0; i < lowered.stages.factor.count; ++i)
+    if (lowered.stages.factor.links[i].slots > 0)
+      fail<Unsupported>(kWhere,
+                        ": weights, or this similarity, on the gpu with a weight modifier that "
+                        "has tables; dropout is accepted");
+  if (out.numel() == 0) return;
+  factor_kernel<<<blocks_for(out.numel()), kThreads, 0, stream()>>>(
+      lowered.stages, PairPlaces(out), op::numbers<float>(out));
+  check_launch();
+}
+
+}  // namespace attn::gpu

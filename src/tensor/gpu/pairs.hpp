@@ -1,0 +1,31 @@
+/// Scores of pairs on the GPU as a matrix: for those who want to look at weights, which the
+/// fused kernels never form.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include "attn/kernels/args.hpp"
+#include "attn/kernels/recipe.hpp"
+#include "attn/tensor/tensor.hpp"
+
+namespace attn::gpu {
+
+/// out = the modified score of each pair of similarities [batch, heads, queries, keys], packed
+/// f32, or -inf where the masks leave the pair out. The recipe's similarity plays no part.
+void score_pairs(const Recipe& recipe, const Tensor& similarities, const Tensor& out);
+/// d_similarities, and the gradients of the modifiers' tables in `tables`, added in any order.
+void score_pairs_backward(const Recipe& recipe, const RecipeGrads& tables,
+                          const Tensor& similarities, const Tensor& grad,
+                          const Tensor& d_similarities);
+/// out = what the weight modifiers multiply the weight of each pair by; those without tables.
+void weight_factors(const Recipe& recipe, const Tensor& out);
+
+/// out[b, h, i, j] = sum over c of w[h, c] tanh(q[b, h, i, c] + k[b, h, j, c]); packed f32.
+void additive_scores(const Tensor& q, const Tensor& k, const Tensor& w, const Tensor& out);
+/// dw [batch, heads, queries, channels] is to be summed over batch and queries.
+void additive_scores_backward(const Tensor& q, const Tensor& k, const Tensor& w,
+                              const Tensor& grad, const Tensor& dq, const Tensor& dk,
+                              const Tensor& dw);
+
+}  // namespace attn::gpu

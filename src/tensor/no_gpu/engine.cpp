@@ -1,0 +1,104 @@
+// A build without CUDA: tensors on the GPU say that there is none. Memory is what they ask for
+// first; the ops below are there for the linker.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "attn/core/error.hpp"
+#include "attn/kernels/args.hpp"
+#include "attn/kernels/recipe.hpp"
+#include "attn/kernels/rotary.hpp"
+#include "attn/tensor/gpu.hpp"
+#include "attn/tensor/tensor.hpp"
+#include "tensor/gpu/cells.hpp"
+#include "tensor/gpu/copy.hpp"
+#include "tensor/gpu/index.hpp"
+#include "tensor/gpu/memory.hpp"
+#include "tensor/gpu/pairs.hpp"
+#include "tensor/gpu/pointwise.hpp"
+#include "tensor/gpu/random.hpp"
+#include "tensor/gpu/reduce.hpp"
+#include "tensor/gpu/rotary.hpp"
+#include "tensor/gpu/rows.hpp"
+
+namespace attn::gpu {
+namespace {
+
+[[noreturn]] void refuse() {
+  fail<Unsupported>("attn::Tensor: device gpu; this build has no CUDA, configure it with ",
+                    "ATTN_CUDA=ON");
+}
+
+thread_local Determinism chosen = Determinism::fast;
+
+}  // namespace
+
+// clang-format off
+
+Stream stream() { refuse(); }
+void synchronise() { refuse(); }
+void set_determinism(Determinism determinism) { chosen = determinism; }
+Determinism determinism() { return chosen; }
+
+void* allocate(std::size_t) { refuse(); }
+void release(void*, Stream) noexcept {}
+void upload(void*, const void*, std::size_t) { refuse(); }
+void download(void*, const void*, std::size_t) { refuse(); }
+void clear(void*, std::size_t) { refuse(); }
+
+void copy(const Tensor&, const Tensor&) { refuse(); }
+void fill(const Tensor&, double) { refuse(); }
+void count_up(const Tensor&) { refuse(); }
+
+void unary_forward(pointwise::UnaryOp, double, double, const Tensor&, const Tensor&) { refuse(); }
+void unary_backward(pointwise::UnaryOp, double, double, const Tensor&, const Tensor&, const Tensor&) { refuse(); }
+void binary(pointwise::BinaryOp, const Tensor&, const Tensor&, const Tensor&) { refuse(); }
+void choose(const Tensor&, const Tensor&, const Tensor&, const Tensor&) { refuse(); }
+void logical_and(const Tensor&, const Tensor&, const Tensor&) { refuse(); }
+void logical_not(const Tensor&, const Tensor&) { refuse(); }
+void length_mask(const Tensor&, const Tensor&) { refuse(); }
+
+void sum_middle(const Tensor&, const op::AxisExtents&, const Tensor&) { refuse(); }
+void argmax(const Tensor&, const op::AxisExtents&, const Tensor&) { refuse(); }
+
+void softmax(const Tensor&, const Tensor&, const Tensor&) { refuse(); }
+void softmax_backward(const Tensor&, const Tensor&, const Tensor&) { refuse(); }
+void log_softmax(const Tensor&, const Tensor&) { refuse(); }
+void log_softmax_backward(const Tensor&, const Tensor&, const Tensor&) { refuse(); }
+void layer_norm(const Tensor&, const Tensor&, const Tensor&, double, const Tensor&, const Tensor&) { refuse(); }
+void layer_norm_backward(const Tensor&, const Tensor&, const Tensor&, const Tensor&, const Tensor&, const Tensor&) { refuse(); }
+void cross_entropy(const Tensor&, const Tensor&, const CrossEntropy&, const Tensor&, const Tensor&, const Tensor&) { refuse(); }
+void cross_entropy_backward(const Tensor&, const Tensor&, const Tensor&, const Tensor&, const Tensor&, const CrossEntropy&, const Tensor&) { refuse(); }
+
+void choose_places(const Tensor&, int, const Tensor&, const IndexNames&, const Tensor&) { refuse(); }
+void add_places(const Tensor&, int, const Tensor&, const Tensor&) { refuse(); }
+void gather(const Tensor&, int, const Tensor&, const IndexNames&, const Tensor&) { refuse(); }
+void scatter_add(const Tensor&, int, const Tensor&, const IndexNames&, const Tensor&) { refuse(); }
+
+void score_pairs(const Recipe&, const Tensor&, const Tensor&) { refuse(); }
+void score_pairs_backward(const Recipe&, const RecipeGrads&, const Tensor&, const Tensor&, const Tensor&) { refuse(); }
+void weight_factors(const Recipe&, const Tensor&) { refuse(); }
+void additive_scores(const Tensor&, const Tensor&, const Tensor&, const Tensor&) { refuse(); }
+void additive_scores_backward(const Tensor&, const Tensor&, const Tensor&, const Tensor&, const Tensor&, const Tensor&, const Tensor&) { refuse(); }
+void rotate(const Tensor&, const Tensor&, const Tensor&, RotaryPairs, const Tensor&) { refuse(); }
+
+void dropout(const op::DropoutDraw&, const Tensor&, const Tensor&) { refuse(); }
+void draw(const op::UniformDraw&, std::uint64_t, const Tensor&) { refuse(); }
+void draw(const op::NormalDraw&, std::uint64_t, const Tensor&) { refuse(); }
+
+template <class T> void gru_step(const CellStep<T>&) { refuse(); }
+template <class T> void lstm_step(const CellStep<T>&) { refuse(); }
+template <class T> void gru_way_back(const CellWayBack<T>&) { refuse(); }
+template <class T> void lstm_way_back(const CellWayBack<T>&) { refuse(); }
+template void gru_step(const CellStep<float>&);
+template void gru_step(const CellStep<double>&);
+template void lstm_step(const CellStep<float>&);
+template void lstm_step(const CellStep<double>&);
+template void gru_way_back(const CellWayBack<float>&);
+template void gru_way_back(const CellWayBack<double>&);
+template void lstm_way_back(const CellWayBack<float>&);
+template void lstm_way_back(const CellWayBack<double>&);
+
+// clang-format on
+
+}  // namespace attn::gpu

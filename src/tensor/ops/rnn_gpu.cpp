@@ -1,0 +1,204 @@
+// One direction of one recurrent layer on the GPU: the products of all steps at once where they
+// can be, and for each step one product and one launch of the cell.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "attn/core/dtype.hpp"
+#include "attn/gemm/gemm.hpp"
+#include "attn/gemm/gpu.hpp"
+#include "attn/tensor/gpu.hpp"
+#include "attn/tensor/ops/reduce.hpp"
+#include "attn/tensor/ops/rnn.hpp"
+#include "attn/tensor/tape.hpp"
+#include "attn/tensor/tensor.hpp"
+#include "tensor/gpu/cells.hpp"
+#include "tensor/op.hpp"
+#include "tensor/ops/multiplied.hpp"
+#include "tensor/ops/rnn_direction.hpp"
+#include "tensor/ops/rnn_layer.hpp"
+
+namespace attn::op {
+namespace {
+
+using gemm::Turn;
+
+/// The time of step number `step`.
+std::int64_t time_of(const LayerShape& shape, std::int64_t step) {
+  return shape.way == Way::forward ? step : shape.steps - 1 - step;
+}
+
+template <class T>
+const T* or_null(const Tensor& x) {
+  return x.defined() ? numbers<const T>(x) : nullptr;
+}
+
+gpu::CellRows rows_of(const LayerShape& shape, std::int64_t time, const Tensor& lengths) {
+  return {shape.batch, shape.hidden, time, or_null<std::int64_t>(lengths)};
+}
+
+/// x [steps, batch, n] as [steps * batch, n].
+Tensor flat(const Tensor& x) {
+  return x.reshape({x.size(0) * x.size(1), x.size(2)});
+}
+
+template <class T>
+Tensor run_forward(const LayerShape& shape, const Tensor& x, const RecurrentWeights& weights,
+                   const LayerMemory& memory, const Tensor& lengths) {
+  const std::int64_t columns = shape.input_columns();
+  const std::int64_t hidden = shape.hidden;
+  const Tensor a = multiplied(flat(x), weights.weight_ih.transpose(0, 1));
+  const Tensor u = Tensor::empty({shape.batch, columns}, kDType<T>, Device::gpu);
+  const Tensor out = Tensor::empty({shape.steps, shape.batch, hidden}, kDType<T>, Device::gpu);
+  const Tensor bias = kept_bias(shape, weights).contiguous();
+  const bool is_lstm = shape.kind == CellKind::lstm;
+  T* states = numbers<T>(memory.states);
+  T* cells = is_lstm ? numbers<T>(memory.cells) : nullptr;
+  const std::int64_t slot = shape.batch * hidden;
+  for (std::int64_t step = 0; step < shape.steps; ++step) {
+    const std::int64_t time = time_of(shape, step);
+    const T* before = states + shape.before(time) * slot;
+    gemm::product_on_gpu<T>({.m = shape.batch,
+                             .n = columns,
+                             .k = hidden,
+                             .a = before,
+                             .lda = hidden,
+                             .b = numbers<const T>(weights.weight_hh),
+                             .ldb = hidden,
+                             .turn_b = Turn::yes,
+                             .c = numbers<T>(u),
+                             .ldc = columns},
+                            nullptr, gpu::stream());
+    const gpu::CellStep<T> cell{
+        .rows = rows_of(shape, time, lengths),
+        .a = numbers<const T>(a) + time * shape.batch * columns,
+        .u = numbers<const T>(u),
+        .bias = numbers<const T>(bias),
+        .before = before,
+        .cell_before = is_lstm ? cells + shape.before(time) * slot : nullptr,
+        .kept = numbers<T>(memory.gates) + time * shape.batch * shape.kept_columns(),
+        .after = states + shape.after(time) * slot,
+        .cell_after = is_lstm ? cells + shape.after(time) * slot : nullptr,
+        .out = numbers<T>(out) + time * slot};
+    is_lstm ? gpu::lstm_step(cell) : gpu::gru_step(cell);
+  }
+  return out;
+}
+
+/// The inputs of the recorded op, in this order.
+struct Input {
+  enum Place : std::size_t { x, weight_ih, weight_hh, bias_ih, bias_hh, state, cell, count };
+};
+
+/// What the gradient needs of the forward pass.
+struct Kept {
+  LayerShape shape;
+  LayerMemory memory;
+  Saved x;
+  Saved weight_ih;
+  Saved weight_hh;
+  Saved lengths;
+};
+
+/// What arrives at a state after the last step, as numbers of our own.
+Tensor own_or_zeros(const Tensor& grad, const LayerShape& shape, DType dtype) {
+  if (grad.defined()) return grad.clone().contiguous();
+  return Tensor::zeros({shape.batch, shape.hidden}, dtype, Device::gpu);
+}
+
+template <class T>
+Gradients run_backward(const Kept& kept, const Gradients& grads, const Needs& needs) {
+  const LayerShape& shape = kept.shape;
+  const std::int64_t columns = shape.input_columns();
+  const std::int64_t hidden = shape.hidden;
+  const std::int64_t slot = shape.batch * hidden;
+  const bool is_lstm = shape.kind == CellKind::lstm;
+  const Tensor d_out = grads[0].defined() ? grads[0].contiguous() : Tensor();
+  const Tensor d_state = own_or_zeros(grads[1], shape, kDType<T>);
+  const Tensor d_cell = is_lstm ? own_or_zeros(grads[2], shape, kDType<T>) : Tensor();
+  const auto room = [&] {
+    return Tensor::empty({shape.steps * shape.batch, columns}, kDType<T>, Device::gpu);
+  };
+  const Tensor d_a = room();
+  const Tensor d_u = is_lstm ? d_a : room();
+  const T* states = numbers<const T>(kept.memory.states);
+  const T* cells = is_lstm ? numbers<const T>(kept.memory.cells) : nullptr;
+  for (std::int64_t step = shape.steps; step-- > 0;) {
+    const std::int64_t time = time_of(shape, step);
+    const std::int64_t at = time * shape.batch * columns;
+    const gpu::CellWayBack<T> cell{
+        .rows = rows_of(shape, time, kept.lengths.get()),
+        .kept = numbers<const T>(kept.memory.gates) + time * shape.batch * shape.kept_columns(),
+        .before = states + shape.before(time) * slot,
+        .cell_before = is_lstm ? cells + shape.before(time) * slot : nullptr,
+        .cell_after = is_lstm ? cells + shape.after(time) * slot : nullptr,
+        .d_out = d_out.defined() ? numbers<const T>(d_out) + time * slot : nullptr,
+        .d_state = numbers<T>(d_state),
+        .d_cell = is_lstm ? numbers<T>(d_cell) : nullptr,
+        .d_a = numbers<T>(d_a) + at,
+        .d_u = numbers<T>(d_u) + at};
+    is_lstm ? gpu::lstm_way_back(cell) : gpu::gru_way_back(cell);
+    // Through the gates, onto what passed them by.
+    gemm::product_on_gpu<T>({.m = shape.batch,
+                             .n = hidden,
+                             .k = columns,
+                             .a = numbers<const T>(d_u) + at,
+                             .lda = columns,
+                             .b = numbers<const T>(kept.weight_hh.get()),
+                             .ldb = hidden,
+                             .c = numbers<T>(d_state),
+                             .ldc = hidden,
+                             .beta = T(1)},
+                            nullptr, gpu::stream());
+  }
+
+  Gradients down(Input::count);
+  const Tensor& x = kept.x.get();
+  const Tensor before =
+      kept.memory.states.slice(0, shape.before(0), shape.before(0) + shape.steps);
+  if (needs[Input::x])
+    down[Input::x] = multiplied(d_a, kept.weight_ih.get()).reshape(x.shape());
+  if (needs[Input::weight_ih])
+    down[Input::weight_ih] = multiplied(d_a.transpose(0, 1), flat(x));
+  if (needs[Input::weight_hh])
+    down[Input::weight_hh] = multiplied(d_u.transpose(0, 1), flat(before));
+  if (needs[Input::bias_ih]) down[Input::bias_ih] = sum(d_a, 0);
+  if (needs[Input::bias_hh]) down[Input::bias_hh] = sum(d_u, 0);
+  down[Input::state] = d_state;
+  down[Input::cell] = d_cell;
+  return down;
+}
+
+}  // namespace
+
+DirectionResult run_direction_gpu(const LayerShape& shape, const Tensor& x,
+                                  const RecurrentWeights& weights, const Tensor& state,
+                                  const Tensor& cell, const Tensor& lengths) {
+  const LayerMemory memory(shape, x.dtype(), Device::gpu);
+  memory.start(shape, state, cell);
+  const Tensor packed = x.detach().contiguous();
+  std::vector<Tensor> results;
+  {
+    const NoGrad off_the_tape;
+    results.push_back(dispatch_real(x.dtype(), "attn::rnn", [&](auto type) {
+      return run_forward<decltype(type)>(shape, packed, weights, memory, lengths);
+    }));
+    results.push_back(memory.states.select(0, shape.last_slot()).clone());
+    if (shape.kind == CellKind::lstm)
+      results.push_back(memory.cells.select(0, shape.last_slot()).clone());
+  }
+  const std::array<Tensor, Input::count> inputs{
+      x, weights.weight_ih, weights.weight_hh, weights.bias_ih, weights.bias_hh, state, cell};
+  const Kept kept{shape, memory, packed, weights.weight_ih, weights.weight_hh, lengths};
+  record(shape.kind == CellKind::gru ? "gru" : "lstm", inputs, results,
+         [kept, dtype = x.dtype()](const Gradients& grads, const Needs& needs) {
+           return dispatch_real(dtype, "attn::rnn", [&](auto type) {
+             return run_backward<decltype(type)>(kept, grads, needs);
+           });
+         });
+  return {results[0], results[1], shape.kind == CellKind::lstm ? results[2] : Tensor()};
+}
+
+}  // namespace attn::op

@@ -1,0 +1,111 @@
+// The Transformer trains on the GPU to the losses of the CPU.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "attn/models/options.hpp"
+#include "attn/models/seq2seq.hpp"
+#include "attn/models/transformer.hpp"
+#include "attn/nn/init.hpp"
+#include "attn/nn/optimiser.hpp"
+#include "attn/tensor/gpu.hpp"
+#include "attn/tensor/random.hpp"
+#include "attn/tensor/tensor.hpp"
+#include "gpu/same_on_gpu.hpp"
+
+namespace attn::test {
+namespace {
+
+constexpr std::int64_t kWords = 60;
+
+models::Batch draw_batch(attn::Random& random) {
+  const std::int64_t rows = 6;
+  const std::int64_t source = 11;
+  const std::int64_t steps = 9;
+  models::Batch batch{random_integers({rows, source}, 4, kWords, random),
+                      random_integers({rows}, 3, source + 1, random),
+                      random_integers({rows, steps}, 4, kWords, random),
+                      {}};
+  batch.input.select(1, 0).fill(static_cast<double>(models::kBos));
+  // The target is what is read next; its last place is padding.
+  batch.target = Tensor::full({rows, steps}, static_cast<double>(models::kPad), DType::i64);
+  batch.target.slice(1, 0, steps - 1).copy_from(batch.input.slice(1, 1, steps));
+  return batch;
+}
+
+std::vector<double> train(const models::ModelOptions& options, Device device, int steps) {
+  nn::seed(3);
+  const std::shared_ptr<models::Seq2Seq> model = models::make_transformer(options);
+  model->to(device);
+  nn::Adam optimiser = nn::adam_w(*model, 0.01);
+  attn::Random random(21);
+  std::vector<double> losses;
+  for (int step = 0; step < steps; ++step) {
+    const Tensor loss = model->loss(draw_batch(random), {.smoothing = 0.1});
+    optimiser.zero_grad();
+    loss.backward();
+    nn::clip_gradients(*model, 1.0);
+    optimiser.step(1e-3);
+    losses.push_back(loss.item());
+  }
+  return losses;
+}
+
+void expect_same_losses(const models::ModelOptions& options) {
+  const std::vector<double> want = train(options, Device::cpu, 100);
+  gpu::set_determinism(gpu::Determinism::repeatable);
+  const std::vector<double> got = train(options, Device::gpu, 100);
+  gpu::set_determinism(gpu::Determinism::fast);
+  double most = 0.0;
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    EXPECT_NEAR(got[i], want[i], 1e-3) << "step " << i;
+    most = std::max(most, std::fabs(got[i] - want[i]));
+  }
+  std::ostringstream text;
+  text << most;
+  testing::Test::RecordProperty("largest_difference", text.str());
+}
+
+models::ModelOptions small() {
+  models::ModelOptions options;
+  options.source_vocabulary = kWords;
+  options.target_vocabulary = kWords;
+  options.dim = 32;
+  options.heads = 4;
+  options.feed_forward = 64;
+  options.encoder_layers = 2;
+  options.decoder_layers = 2;
+  options.positions = models::Positions::sinusoidal;
+  return options;
+}
+
+TEST(GpuTransformer, GivesTheLossesOfTheCpu) {
+  SKIP_WITHOUT_GPU();
+  expect_same_losses(small());
+}
+
+TEST(GpuTransformer, WithRotaryPositionsToo) {
+  SKIP_WITHOUT_GPU();
+  models::ModelOptions options = small();
+  options.positions = models::Positions::rotary;
+  expect_same_losses(options);
+}
+
+TEST(GpuTransformer, AndWhenItCopies) {
+  SKIP_WITHOUT_GPU();
+  models::ModelOptions options = small();
+  options.copy = models::Copy::pointer;
+  options.tie = models::Tie::all;
+  expect_same_losses(options);
+}
+
+}  // namespace
+}  // namespace attn::test
