@@ -19,6 +19,7 @@
 #include <thread>
 #include <vector>
 
+#include "attn/kernels/gpu/device.hpp"
 #include "tasks/scratch.hpp"
 #include "tools/say.hpp"
 
@@ -185,6 +186,14 @@ TEST(TrainCommand, BadInputIsAClearErrorAndNothingIsLeftBehind) {
       say({"train", "pronounce", "--data", scratch.path() / "none.tsv", "--out", out});
   EXPECT_EQ(missing.status, failure);
   EXPECT_FALSE(fs::exists(out));
+
+  if (!gpu::available()) {
+    const Said device = say({"train", "pronounce", "--out", out, "--device", "gpu"});
+    EXPECT_EQ(device.status, failure);
+    EXPECT_NE(device.err.find("--device gpu: "), std::string::npos) << device.err;
+    EXPECT_FALSE(fs::exists(out));
+  }
+  EXPECT_EQ(say({"train", "pronounce", "--out", out, "--device", "abacus"}).status, usage);
 
   EXPECT_EQ(say({"train", "pronounce", "--out", out, "--resume"}).status, failure);
   EXPECT_EQ(say({"train", "sing", "--out", out}).status, usage);

@@ -19,6 +19,7 @@
 #include "attn/tasks/prepare.hpp"
 #include "attn/tasks/task.hpp"
 #include "attn/tasks/trainer.hpp"
+#include "attn/tensor/storage.hpp"
 #include "tools/attn/caption_training.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/interrupt.hpp"
@@ -61,6 +62,7 @@ std::string command_text(const TrainOptions& options) {
     add(flag, value);
   }
   for (const auto& [name, value] : flags.training) add(name, value);
+  if (flags.device == Device::gpu) add("device", "gpu");
   return text + budget_text(flags.budget);
 }
 
@@ -95,13 +97,17 @@ void tell_beginning(const tasks::Prepared& prepared, const Streams& streams) {
 
 int train(const TrainOptions& options, const Streams& streams) {
   if (options.threads > 0) ThreadPool::set_default_threads(options.threads);
-  if (options.task == "caption")
+  check_device(options.flags.device, "attn train");
+  if (options.task == "caption") {
+    if (options.flags.device == Device::gpu)
+      fail("attn train caption: --device gpu: pictures are read on the CPU alone so far");
     return train_caption({.out = options.out,
                           .resume = options.resume,
                           .save_every = options.save_every,
                           .flags = options.flags,
                           .caption = options.caption},
                          streams);
+  }
   if (options.caption.given())
     fail("attn train: the group Caption of the flags is of the task caption, not of ",
          options.task);
@@ -120,6 +126,7 @@ int train(const TrainOptions& options, const Streams& streams) {
   prepared.plan.budget = options.flags.budget;
   prepared.plan.command = request.command;
   prepared.plan.save_every = options.save_every;
+  prepared.plan.device = options.flags.device;
 
   const Interrupt interrupt;
   TrainingProgress line(streams);
@@ -151,6 +158,7 @@ void add_train(CLI::App& app, Action& action) {
       "    attn train pronounce --out phones --resume --minutes 10\n"
       "    attn train pronounce --out old --model luong --score concat --reach local-p\n"
       "    attn train translate --out danish --language da\n"
+      "    attn train translate --out fast --device gpu --batch-tokens 16384\n"
       "    attn train pronounce --out mine --data words.tsv\n"
       "    attn train translate --out mine --data sentences.tsv --vocabulary 2000\n"
       "    attn train caption --out pictures --attention soft --minutes 20");
@@ -160,6 +168,7 @@ void add_train(CLI::App& app, Action& action) {
       ->type_name("DIR");
   command->add_flag("--resume", options->resume, "Go on from the folder's checkpoint");
   add_threads_flag(*command, options->threads);
+  add_device_flag(*command, options->flags.device);
   command
       ->add_option("--save-every", options->save_every,
                    "Steps between checkpoints; default: a minute")

@@ -5,9 +5,12 @@
 #include <utility>
 #include <vector>
 
+#include "attn/core/error.hpp"
+#include "attn/kernels/gpu/device.hpp"
 #include "attn/models/options.hpp"
 #include "attn/tasks/prepare.hpp"
 #include "attn/tasks/task.hpp"
+#include "attn/tensor/storage.hpp"
 
 namespace attn::tools {
 namespace {
@@ -69,6 +72,23 @@ void add_task_argument(CLI::App& command, std::string& task,
 void add_threads_flag(CLI::App& command, int& threads) {
   command.add_option("--threads", threads, "Threads to use; default: all")
       ->check(CLI::Range(1, 1024));
+}
+
+void add_device_flag(CLI::App& command, Device& device) {
+  command
+      .add_option_function<std::string>(
+          "--device",
+          [&device](const std::string& name) {
+            device = name == name_of(Device::gpu) ? Device::gpu : Device::cpu;
+          },
+          "Where steps are computed; evaluations run on the CPU")
+      ->type_name("cpu|gpu")
+      ->check(CLI::IsMember({"cpu", "gpu"}));
+}
+
+void check_device(Device device, const std::string& command) {
+  if (device == Device::gpu && !gpu::available())
+    fail(command, ": --device gpu: ", gpu::describe());
 }
 
 void add_model_flags(CLI::App& command, TrainingFlags& flags) {

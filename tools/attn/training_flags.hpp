@@ -10,6 +10,7 @@
 
 #include "attn/tasks/prepare.hpp"
 #include "attn/tasks/trainer.hpp"
+#include "attn/tensor/storage.hpp"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): its own name
 class App;
@@ -27,6 +28,7 @@ struct TrainingFlags {
   std::string target_units;
   long vocabulary = 0;
   tasks::Budget budget;
+  Device device = Device::cpu;
 };
 
 /// The task as the first word behind the command; wrong names are wrong usage.
@@ -35,6 +37,10 @@ void add_task_argument(CLI::App& command, std::string& task,
                        const std::vector<std::string>& more = {});
 /// --threads.
 void add_threads_flag(CLI::App& command, int& threads);
+/// --device.
+void add_device_flag(CLI::App& command, Device& device);
+/// Throws, naming the command, where the device is not there.
+void check_device(Device device, const std::string& command);
 
 /// The flags of model and training.
 void add_model_flags(CLI::App& command, TrainingFlags& flags);
