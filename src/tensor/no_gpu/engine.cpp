@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "attn/core/error.hpp"
+#include "attn/gemm/conv.hpp"
 #include "attn/kernels/args.hpp"
 #include "attn/kernels/recipe.hpp"
 #include "attn/kernels/rotary.hpp"
@@ -20,6 +21,7 @@
 #include "tensor/gpu/reduce.hpp"
 #include "tensor/gpu/rotary.hpp"
 #include "tensor/gpu/rows.hpp"
+#include "tensor/gpu/unfold.hpp"
 
 namespace attn::gpu {
 namespace {
@@ -80,6 +82,8 @@ void score_pairs_backward(const Recipe&, const RecipeGrads&, const Tensor&, cons
 void weight_factors(const Recipe&, const Tensor&) { refuse(); }
 void additive_scores(const Tensor&, const Tensor&, const Tensor&, const Tensor&) { refuse(); }
 void additive_scores_backward(const Tensor&, const Tensor&, const Tensor&, const Tensor&, const Tensor&, const Tensor&, const Tensor&) { refuse(); }
+void unfold(const gemm::ConvShape&, const Tensor&, const Tensor&) { refuse(); }
+void fold(const gemm::ConvShape&, const Tensor&, const Tensor&) { refuse(); }
 void rotate(const Tensor&, const Tensor&, const Tensor&, RotaryPairs, const Tensor&) { refuse(); }
 
 void dropout(const op::DropoutDraw&, const Tensor&, const Tensor&) { refuse(); }
