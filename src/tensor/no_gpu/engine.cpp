@@ -32,6 +32,7 @@ namespace {
 }
 
 thread_local Determinism chosen = Determinism::fast;
+thread_local Products precision = Products::full;
 
 }  // namespace
 
@@ -41,6 +42,8 @@ Stream stream() { refuse(); }
 void synchronise() { refuse(); }
 void set_determinism(Determinism determinism) { chosen = determinism; }
 Determinism determinism() { return chosen; }
+void set_products(Products products) { precision = products; }
+Products products() { return precision; }
 
 void* allocate(std::size_t) { refuse(); }
 void release(void*, Stream) noexcept {}
