@@ -95,7 +95,7 @@ class ConvolutionalModel final : public Seq2Seq {
 
   State begin(const Tensor& source, const Tensor& lengths) const {
     // A convolution mixes neighbours, so what lies past a length is 0 in front of each.
-    const Tensor kept = length_mask(lengths, source.size(1)).unsqueeze(-1);
+    const Tensor kept = length_mask(lengths, source.size(1)).unsqueeze(-1).to(words_.device());
     const Tensor embedded = keep_where(nn::sinusoidal_encoding(words_.source(source)), kept);
     Tensor h = embedded;
     const std::int64_t before = (kernel_ - 1) / 2;

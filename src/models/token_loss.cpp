@@ -41,7 +41,8 @@ Tensor counted_mean(const Tensor& x, const Tensor& counted) {
 }
 
 Tensor token_loss(const Tensor& logits, const Tensor& target, const LossOptions& options) {
-  return cross_entropy(logits, target, {.smoothing = options.smoothing, .ignore_index = kPad});
+  return cross_entropy(logits, target.to(logits.device()),
+                       {.smoothing = options.smoothing, .ignore_index = kPad});
 }
 
 }  // namespace attn::models

@@ -33,7 +33,8 @@ Words::Words(const ModelOptions& options)
       bias_(add("bias", Tensor::zeros({options.target_vocabulary}))) {}
 
 Tensor Words::read(const Tensor& table, const Tensor& ids) const {
-  return dropout_(embedding(table, ids) * std::sqrt(static_cast<double>(table.size(1))));
+  return dropout_(embedding(table, ids.to(table.device())) *
+                  std::sqrt(static_cast<double>(table.size(1))));
 }
 
 Tensor Words::source(const Tensor& ids) const {

@@ -23,6 +23,7 @@
 #include "attn/tasks/trainer.hpp"
 #include "attn/tasks/weight_average.hpp"
 #include "attn/tensor/random.hpp"
+#include "attn/tensor/storage.hpp"
 #include "tasks/training_log.hpp"
 
 namespace attn::tasks {

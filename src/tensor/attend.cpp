@@ -11,6 +11,7 @@
 #include "attn/kernels/args.hpp"
 #include "attn/kernels/recipe.hpp"
 #include "attn/tensor/shape.hpp"
+#include "attn/tensor/storage.hpp"
 #include "attn/tensor/tape.hpp"
 #include "tensor/attend_kernels.hpp"
 #include "tensor/attend_matrix.hpp"

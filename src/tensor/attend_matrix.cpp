@@ -72,6 +72,7 @@ Tensor scores(const Tensor& s, const std::shared_ptr<const BoundRecipe>& recipe,
   std::vector<Tensor> inputs{s};
   inputs.insert(inputs.end(), tables.begin(), tables.end());
   std::vector<Shape> shapes;
+  shapes.reserve(tables.size());
   for (const Tensor& table : tables) shapes.push_back(table.shape());
   const bool weighted = recipe->recipe().weights.data != nullptr;
   record("attend", inputs, {&out, 1},

@@ -5,7 +5,6 @@
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/tensor/spec/score.hpp"
-#include "attn/tensor/storage.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/attend_kernels.hpp"

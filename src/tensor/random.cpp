@@ -1,9 +1,7 @@
 #include "attn/tensor/random.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <numbers>
 #include <string_view>
 #include <utility>
 

@@ -146,10 +146,9 @@ TEST(GpuMemory, TwoDevicesInOneOpAreRefused) {
 TEST(GpuMemory, OpsThatAreNotBuiltThereNameThemselves) {
   SKIP_WITHOUT_GPU();
   const Tensor x = Tensor::zeros({2, 3, 4}, DType::f32, Device::gpu);
-  const std::string message = message_of([&] { max_pool_by_two(x, 1); });
-  EXPECT_NE(message.find("max_pool_by_two"), std::string::npos) << message;
-  const Tensor weight = Tensor::zeros({3, 3, 1}, DType::f32, Device::gpu);
-  EXPECT_NE(message_of([&] { conv1d(x, weight, {}); }).find("conv1d"), std::string::npos);
+  const PartialAttention part{x, x.select(2, 0)};
+  const std::string message = message_of([&] { merge_states(part, part); });
+  EXPECT_NE(message.find("merge_states"), std::string::npos) << message;
 }
 
 TEST(GpuMemory, AnIdOutsideItsTableIsReportedWhenTheGpuIsWaitedFor) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "attn/core/dtype.hpp"
+#include "attn/tensor/gpu.hpp"
 #include "attn/tensor/ops.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "gpu/same_on_gpu.hpp"
@@ -77,6 +78,20 @@ TEST(GpuProduct, FloatsAreNotRoundedToTf32) {
   expect_same_on_gpu(
       "256 x 512 x 256", {a, b},
       [](const Tensors& in) { return Tensors{matmul(in[0], in[1])}; }, 3e-5);
+}
+
+TEST(GpuProduct, Tf32OnlyWhenAsked) {
+  SKIP_WITHOUT_GPU();
+  const Tensor a = random_tensor("a", {256, 512}).to(DType::f32);
+  const Tensor b = random_tensor("b", {512, 256}).to(DType::f32);
+  const Tensor want = matmul(a, b);
+  const auto made = [&] { return matmul(a.to(Device::gpu), b.to(Device::gpu)); };
+  gpu::set_products(gpu::Products::tf32);
+  const Tensor rounded = made();
+  gpu::set_products(gpu::Products::full);
+  expect_close(rounded, want, 3e-2);
+  expect_close(made(), want, 3e-5);
+  EXPECT_NE(rounded.to_vector<float>(), made().to_vector<float>());
 }
 
 }  // namespace

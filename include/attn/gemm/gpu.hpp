@@ -10,10 +10,14 @@ struct CUstream_st;
 
 namespace attn::gemm {
 
+/// Of float: products of floats, or of their first 10 bits (TF32), several times as fast.
+enum class Products { full, tf32 };
+
 /// C = A B + beta C, and `bias` [n], if there is one, added to every row; queued on `stream`,
-/// not waited for. T is float (without TF32), double, BFloat16 or Float16 (sums run in float).
+/// not waited for. T is float, double, BFloat16 or Float16 (sums run in float).
 /// All data lie in the GPU's memory. k = 0 throws. Throws Unsupported without CUDA.
 template <class T>
-void product_on_gpu(const Args<T>& args, const T* bias, CUstream_st* stream);
+void product_on_gpu(const Args<T>& args, const T* bias, CUstream_st* stream,
+                    Products products = Products::full);
 
 }  // namespace attn::gemm

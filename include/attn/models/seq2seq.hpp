@@ -21,7 +21,8 @@ inline constexpr std::int64_t kBos = 1;
 inline constexpr std::int64_t kEos = 2;
 inline constexpr std::int64_t kUnknown = 3;
 
-/// Pairs as whole numbers; shorter rows end with kPad, which changes nothing.
+/// Pairs as whole numbers; shorter rows end with kPad, which changes nothing. They lie on the
+/// CPU, wherever the model is.
 struct Batch {
   Tensor source;          ///< i64 [batch, source]
   Tensor source_lengths;  ///< i64 [batch]

@@ -5,6 +5,7 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
+#include "attn/gemm/gpu.hpp"                 // IWYU pragma: export
 #include "attn/kernels/gpu/determinism.hpp"  // IWYU pragma: export
 #include "attn/kernels/gpu/device.hpp"       // IWYU pragma: export
 
@@ -23,5 +24,11 @@ void synchronise();
 /// give the same bits each time.
 void set_determinism(Determinism determinism);
 Determinism determinism();
+
+/// How products of f32 are made on this thread: in f32, or, where it is asked for, of operands
+/// rounded to TF32's 10 bits, whose sums run in f32.
+using gemm::Products;
+void set_products(Products products);
+Products products();
 
 }  // namespace attn::gpu

@@ -46,14 +46,16 @@ struct TypesOf {
                                                                           : CUDA_R_16F;
   static constexpr bool kDouble = std::is_same_v<T, double>;
   static constexpr cudaDataType_t kScale = kDouble ? CUDA_R_64F : CUDA_R_32F;
-  /// Plain 32F: TF32 only when asked, and nobody asks here.
-  static constexpr cublasComputeType_t kCompute =
-      kDouble ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F;
+  static cublasComputeType_t compute(Products products) {
+    if (kDouble) return CUBLAS_COMPUTE_64F;
+    const bool rounds = std::is_same_v<T, float> && products == Products::tf32;
+    return rounds ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+  }
   using Scalar = std::conditional_t<kDouble, double, float>;
 };
 
 /// What the choice of a kernel depends on.
-using Key = std::array<std::int64_t, 18>;
+using Key = std::array<std::int64_t, 19>;
 
 /// cuBLASLt for one stream: its handle, room to work in, and the kernels chosen so far, since
 /// choosing takes longer than a small product.
@@ -86,9 +88,9 @@ Engine& engine_of(cudaStream_t stream) {
 template <class T>
 class Product {
  public:
-  Product(const Args<T>& args, const T* bias) : args_(args) {
+  Product(const Args<T>& args, const T* bias, Products products) : args_(args) {
     using Types = TypesOf<T>;
-    check(cublasLtMatmulDescCreate(&operation_.handle, Types::kCompute, Types::kScale),
+    check(cublasLtMatmulDescCreate(&operation_.handle, Types::compute(products), Types::kScale),
           "cublasLtMatmulDescCreate");
     set(CUBLASLT_MATMUL_DESC_TRANSA, turn(args.turn_b));
     set(CUBLASLT_MATMUL_DESC_TRANSB, turn(args.turn_a));
@@ -184,7 +186,8 @@ class Product {
 }  // namespace
 
 template <class T>
-void product_on_gpu(const Args<T>& args, const T* bias, CUstream_st* stream) {
+void product_on_gpu(const Args<T>& args, const T* bias, CUstream_st* stream,
+                    Products products) {
   if (args.m == 0 || args.n == 0 || args.batch == 0) return;
   if (args.k <= 0) fail(kWhere, ": k is ", args.k, "; at least 1 is accepted");
   if (args.batch > INT32_MAX)
@@ -209,13 +212,14 @@ void product_on_gpu(const Args<T>& args, const T* bias, CUstream_st* stream) {
                 align(args.a),
                 align(args.b),
                 align(args.c),
-                static_cast<float>(args.beta) != 0.0f};
-  Product<T>(args, bias).run(engine_of(stream), key, stream);
+                static_cast<float>(args.beta) != 0.0f,
+                static_cast<std::int64_t>(products)};
+  Product<T>(args, bias, products).run(engine_of(stream), key, stream);
 }
 
-template void product_on_gpu(const Args<float>&, const float*, CUstream_st*);
-template void product_on_gpu(const Args<double>&, const double*, CUstream_st*);
-template void product_on_gpu(const Args<BFloat16>&, const BFloat16*, CUstream_st*);
-template void product_on_gpu(const Args<Float16>&, const Float16*, CUstream_st*);
+template void product_on_gpu(const Args<float>&, const float*, CUstream_st*, Products);
+template void product_on_gpu(const Args<double>&, const double*, CUstream_st*, Products);
+template void product_on_gpu(const Args<BFloat16>&, const BFloat16*, CUstream_st*, Products);
+template void product_on_gpu(const Args<Float16>&, const Float16*, CUstream_st*, Products);
 
 }  // namespace attn::gemm

@@ -68,13 +68,11 @@ Transformer::Input Transformer::input(const Tensor& ids, const Places& places) c
 
 Tensor Transformer::loss(const Batch& batch, const LossOptions& options) const {
   check_batch(batch, kWhere);
-  // Batches come from the CPU, whatever the model lies on; masks read lengths there.
-  const Device device = words_.device();
-  const Tensor memory = encode(batch.source.to(device), batch.source_lengths);
-  const Input in = input(batch.input.to(device), places({0, batch.input.size(1)}));
+  const Tensor memory = encode(batch.source, batch.source_lengths);
+  const Input in = input(batch.input, places({0, batch.input.size(1)}));
   const Tensor states = decoder_(in.words, memory, batch.source_lengths, in.places);
   const Tensor logits = words_.logits(states);
-  if (!copy_) return token_loss(logits, batch.target.to(device), options);
+  if (!copy_) return token_loss(logits, batch.target, options);
   const CopySource source = copy_->read(batch.source, memory, batch.source_lengths);
   const CopyLook look = copy_->look(source, states, in.words, {}, options);
   return copy_loss(source, look, logits, batch.target, options);

@@ -28,7 +28,9 @@ Tensor gated(const Tensor& x) {
 
 /// sqrt(m), m the source items of each row: [batch, 1, 1].
 Tensor root_of_lengths(const Tensor& lengths, const Tensor& source) {
-  return sqrt(padding::or_full(lengths, source.size(0), source.size(1)).to(source.dtype()))
+  return sqrt(padding::or_full(lengths, source.size(0), source.size(1))
+                  .to(source.device())
+                  .to(source.dtype()))
       .reshape({source.size(0), 1, 1});
 }
 

@@ -34,7 +34,7 @@ Tensor sinusoidal_encoding(const Tensor& x, const SinusoidalOptions& options) {
   if (x.rank() < 2)
     fail("attn::nn::sinusoidal_encoding: x ", x.text(),
          "; [batch, positions, dim] is accepted");
-  return x + sinusoidal_table(x.size(-2), x.size(-1), options, x.dtype());
+  return x + sinusoidal_table(x.size(-2), x.size(-1), options, x.dtype()).to(x.device());
 }
 
 }  // namespace attn::nn

@@ -9,7 +9,6 @@
 #include <cstdint>
 
 #include "attn/core/macros.hpp"
-#include "attn/core/math.hpp"
 #include "tensor/cell_formulas.hpp"
 #include "tensor/cpu/cells_table.hpp"
 

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "attn/core/dtype.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/convert.hpp"
 #include "tensor/cpu/rows.hpp"

@@ -5,8 +5,6 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
-#include <cstdint>
-
 #include "attn/tensor/tensor.hpp"
 
 namespace attn::gpu {

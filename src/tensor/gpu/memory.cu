@@ -64,17 +64,26 @@ class Contexts {
   std::vector<Context> free_;
 };
 
-struct OfThisThread {
-  Context context = Contexts::shared().take();
-  ~OfThisThread() { Contexts::shared().give_back(context); }
+// Without destructors: tensors may be given back while their thread ends.
+thread_local Context own;
+thread_local Determinism chosen = Determinism::fast;
+thread_local Products precision = Products::full;
+
+struct GiveBack {
+  ~GiveBack() {
+    Contexts::shared().give_back(own);
+    own = {};
+  }
 };
 
 const Context& context() {
-  thread_local OfThisThread own;
-  return own.context;
+  if (own.stream == nullptr) {
+    own = Contexts::shared().take();
+    thread_local const GiveBack when_the_thread_ends;
+    static_cast<void>(when_the_thread_ends);
+  }
+  return own;
 }
-
-thread_local Determinism chosen = Determinism::fast;
 
 }  // namespace
 
@@ -97,6 +106,12 @@ void set_determinism(Determinism determinism) {
 }
 Determinism determinism() {
   return chosen;
+}
+void set_products(Products products) {
+  precision = products;
+}
+Products products() {
+  return precision;
 }
 
 Bounds bounds(const char* where, const char* what, std::int64_t extent) {

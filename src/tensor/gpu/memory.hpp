@@ -7,7 +7,6 @@
 #include <cstddef>
 
 #include "attn/kernels/gpu/device.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::gpu {
 

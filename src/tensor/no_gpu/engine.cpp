@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "attn/core/error.hpp"
+#include "attn/gemm/conv.hpp"
 #include "attn/kernels/args.hpp"
 #include "attn/kernels/recipe.hpp"
 #include "attn/kernels/rotary.hpp"
@@ -20,6 +21,7 @@
 #include "tensor/gpu/reduce.hpp"
 #include "tensor/gpu/rotary.hpp"
 #include "tensor/gpu/rows.hpp"
+#include "tensor/gpu/unfold.hpp"
 
 namespace attn::gpu {
 namespace {
@@ -30,6 +32,7 @@ namespace {
 }
 
 thread_local Determinism chosen = Determinism::fast;
+thread_local Products precision = Products::full;
 
 }  // namespace
 
@@ -39,6 +42,8 @@ Stream stream() { refuse(); }
 void synchronise() { refuse(); }
 void set_determinism(Determinism determinism) { chosen = determinism; }
 Determinism determinism() { return chosen; }
+void set_products(Products products) { precision = products; }
+Products products() { return precision; }
 
 void* allocate(std::size_t) { refuse(); }
 void release(void*, Stream) noexcept {}
@@ -80,6 +85,8 @@ void score_pairs_backward(const Recipe&, const RecipeGrads&, const Tensor&, cons
 void weight_factors(const Recipe&, const Tensor&) { refuse(); }
 void additive_scores(const Tensor&, const Tensor&, const Tensor&, const Tensor&) { refuse(); }
 void additive_scores_backward(const Tensor&, const Tensor&, const Tensor&, const Tensor&, const Tensor&, const Tensor&, const Tensor&) { refuse(); }
+void unfold(const gemm::ConvShape&, const Tensor&, const Tensor&) { refuse(); }
+void fold(const gemm::ConvShape&, const Tensor&, const Tensor&) { refuse(); }
 void rotate(const Tensor&, const Tensor&, const Tensor&, RotaryPairs, const Tensor&) { refuse(); }
 
 void dropout(const op::DropoutDraw&, const Tensor&, const Tensor&) { refuse(); }

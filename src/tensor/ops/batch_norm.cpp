@@ -1,10 +1,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/tensor/ops/normalise.hpp"
+#include "attn/tensor/ops/pointwise.hpp"
+#include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/op.hpp"
@@ -192,7 +195,6 @@ void check_channels(const Tensor& given, const Tensor& x, const char* name) {
 void check(const Tensor& x, const Tensor& weight, const Tensor& bias,
            const RunningStatistics& running, Phase phase) {
   op::require_real(x, kWhere, "x");
-  op::require_cpu(x, kWhere);
   if (x.rank() < 2) fail(kWhere, ": x is ", x.text(), "; [batch, channels, ...] is accepted");
   check_channels(weight, x, "weight");
   check_channels(bias, x, "bias");
@@ -217,6 +219,45 @@ Tensor copy_of(const Tensor& running, const Tensor& x) {
   return running.detach().to(x.dtype()).clone();
 }
 
+/// running += momentum (factor * now - running).
+void approach(Tensor running, const Tensor& now, double factor, double momentum) {
+  if (!running.defined()) return;
+  const NoGrad off_the_tape;
+  const Tensor wanted = now.detach().reshape(running.shape()).to(running.dtype());
+  running.copy_from(running * (1.0 - momentum) + wanted * (factor * momentum));
+}
+
+/// The same of ops, on the GPU.
+Tensor batch_norm_gpu(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                      const RunningStatistics& running, Phase phase, double momentum,
+                      double eps) {
+  const std::int64_t channels = x.size(1);
+  const auto column = [&](const Tensor& given) { return given.reshape({channels, 1}); };
+  Shape turned = x.shape();
+  std::swap(turned[0], turned[1]);
+  const Tensor rows = x.transpose(0, 1).reshape({channels, x.numel() / channels});
+  Tensor y;
+  if (phase == Phase::train && rows.size(1) > 0) {
+    const Tensor centre = mean(rows, 1, Axis::keep);
+    const Tensor off = rows - centre;
+    const Tensor variance = mean(square(off), 1, Axis::keep);
+    const auto n = static_cast<double>(rows.size(1));
+    approach(running.mean, centre, 1.0, momentum);
+    approach(running.variance, variance, n / (n - 1.0), momentum);
+    y = off / sqrt(variance + eps);
+  } else if (phase == Phase::train) {
+    return x;
+  } else {
+    const auto fixed = [&](const Tensor& given) {
+      return column(given.detach().to(x.dtype()).clone());
+    };
+    y = (rows - fixed(running.mean)) / sqrt(fixed(running.variance) + eps);
+  }
+  if (weight.defined()) y = y * column(weight);
+  if (bias.defined()) y = y + column(bias);
+  return y.reshape(turned).transpose(0, 1).contiguous();
+}
+
 }  // namespace
 
 Tensor batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias,
@@ -228,6 +269,7 @@ Tensor batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias,
         .to(x.dtype());
   if (weight.defined()) op::require_same_kind(x, weight, kWhere);
   if (bias.defined()) op::require_same_kind(x, bias, kWhere);
+  if (op::on_gpu(x)) return batch_norm_gpu(x, weight, bias, running, phase, momentum, eps);
 
   return op::dispatch_real(x.dtype(), kWhere, [&](auto zero) {
     using T = decltype(zero);

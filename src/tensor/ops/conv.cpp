@@ -6,8 +6,11 @@
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/gemm/conv.hpp"
+#include "attn/tensor/ops/matmul.hpp"
+#include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "tensor/gpu/unfold.hpp"
 #include "tensor/op.hpp"
 
 namespace attn {
@@ -17,7 +20,6 @@ namespace {
 void check(const Tensor& x, const Tensor& weight, const Tensor& bias, int rank,
            const char* where) {
   op::require_real(x, where, "x");
-  op::require_cpu(x, where);
   op::require_real(weight, where, "weight");
   op::require_same_kind(x, weight, where);
   if (x.rank() != rank || weight.rank() != rank || x.size(1) != weight.size(1))
@@ -48,9 +50,35 @@ void check_places(const gemm::ConvShape& shape, const Tensor& x, const Tensor& w
   }
 }
 
+/// What the kernel sees at each place, [in * kernel, batch * places], on the GPU and the tape.
+Tensor unfolded(const Tensor& x, const gemm::ConvShape& shape) {
+  const auto [height, width] = shape.out_size();
+  const Tensor columns = Tensor::empty(
+      {shape.in * shape.kernel[0] * shape.kernel[1], shape.batch * height * width}, x.dtype(),
+      Device::gpu);
+  gpu::unfold(shape, x.detach().contiguous(), columns);
+  return record("unfolded", {x}, columns,
+                [shape, from = x.shape()](const Gradients& grads, const Needs&) -> Gradients {
+                  const Tensor dx = Tensor::empty(from, grads[0].dtype(), Device::gpu);
+                  gpu::fold(shape, grads[0].contiguous(), dx);
+                  return {dx};
+                });
+}
+
+/// One product of the kernel with all that it sees.
+Tensor convolve_gpu(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                    const gemm::ConvShape& shape, const Shape& out_shape) {
+  const auto [height, width] = shape.out_size();
+  const Tensor rows = weight.reshape({shape.out, weight.numel() / shape.out});
+  Tensor y = matmul(rows, unfolded(x, shape));
+  if (bias.defined()) y = y + bias.unsqueeze(1);
+  return y.reshape({shape.out, shape.batch, height * width}).transpose(0, 1).reshape(out_shape);
+}
+
 /// y [batch, out, height, width], whatever the axes of x are called.
 Tensor convolve(const Tensor& x, const Tensor& weight, const Tensor& bias,
                 const gemm::ConvShape& shape, const Shape& out_shape, const char* where) {
+  if (op::on_gpu(x)) return convolve_gpu(x, weight, bias, shape, out_shape);
   const Tensor numbers = x.detach().contiguous();
   const Tensor kernel = weight.detach().contiguous();
   const Tensor added = bias.defined() ? bias.detach().contiguous() : bias;

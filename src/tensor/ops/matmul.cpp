@@ -92,7 +92,7 @@ struct Batch {
 template <class T>
 void run(const gemm::Args<T>& args, const T* bias, Device device) {
   if (device == Device::gpu) {
-    gemm::product_on_gpu(args, bias, gpu::stream());
+    gemm::product_on_gpu(args, bias, gpu::stream(), gpu::products());
   } else if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
     gemm::product(args);
   }

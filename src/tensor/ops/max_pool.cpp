@@ -3,7 +3,9 @@
 #include <cstdint>
 
 #include "attn/core/dtype.hpp"
+#include "attn/core/error.hpp"
 #include "attn/tensor/ops/conv.hpp"
+#include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/op.hpp"
@@ -78,13 +80,35 @@ class Blocks {
   std::size_t corners_ = 1;
 };
 
+/// The largest along a new last axis that holds the numbers of each block, made of ops.
+Tensor pooled_gpu(const Tensor& x, int first_axis) {
+  if (x.rank() + (x.rank() - first_axis) > Shape::kMaxRank)
+    fail<Unsupported>("attn::max_pool_by_two: ", x.text(), " from axis ", first_axis,
+                      " on the gpu; ", Shape::kMaxRank, " axes of x and blocks are accepted");
+  Tensor even = x;
+  Shape split;
+  Shape order;
+  for (int axis = 0; axis < x.rank(); ++axis) {
+    order.push_back(split.rank());
+    const std::int64_t blocks = x.size(axis) / 2;
+    if (axis >= first_axis) even = even.slice(axis, 0, 2 * blocks);
+    split.push_back(axis >= first_axis ? blocks : x.size(axis));
+    if (axis >= first_axis) split.push_back(2);
+  }
+  Shape out;
+  for (const std::int64_t axis : order.span()) out.push_back(split[static_cast<int>(axis)]);
+  for (int axis = first_axis; axis < x.rank(); ++axis) order.push_back(order[axis] + 1);
+  out.push_back(std::int64_t{1} << (x.rank() - first_axis));
+  return max(even.reshape(split).permute(order).reshape(out), -1).values;
+}
+
 }  // namespace
 
 Tensor max_pool_by_two(const Tensor& x, int first_axis) {
   constexpr const char* kWhere = "attn::max_pool_by_two";
   op::require_real(x, kWhere, "x");
-  op::require_cpu(x, kWhere);
   first_axis = normal_axis(first_axis, x.rank(), kWhere);
+  if (op::on_gpu(x)) return pooled_gpu(x, first_axis);
   if (op::is_half(x.dtype()))
     return max_pool_by_two(x.to(DType::f32), first_axis).to(x.dtype());
   const Tensor packed = x.detach().contiguous();

@@ -79,7 +79,7 @@ Gradients way_back(const Kept& kept, const Gradients& grads, const Needs& needs)
                              .c = numbers<T>(d_state),
                              .ldc = hidden,
                              .beta = T(1)},
-                            nullptr, gpu::stream());
+                            nullptr, gpu::stream(), gpu::products());
   Gradients down{d_a, d_state, d_cell, {}, {}};
   if (needs[Input::weight_hh]) down[Input::weight_hh] = multiplied(d_u.transpose(0, 1), before);
   if (needs[Input::bias])

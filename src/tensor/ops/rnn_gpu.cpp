@@ -70,7 +70,7 @@ Tensor run_forward(const LayerShape& shape, const Tensor& x, const RecurrentWeig
                              .turn_b = Turn::yes,
                              .c = numbers<T>(u),
                              .ldc = columns},
-                            nullptr, gpu::stream());
+                            nullptr, gpu::stream(), gpu::products());
     const gpu::CellStep<T> cell{
         .rows = rows_of(shape, time, lengths),
         .a = numbers<const T>(a) + time * shape.batch * columns,
@@ -151,7 +151,7 @@ Gradients run_backward(const Kept& kept, const Gradients& grads, const Needs& ne
                              .c = numbers<T>(d_state),
                              .ldc = hidden,
                              .beta = T(1)},
-                            nullptr, gpu::stream());
+                            nullptr, gpu::stream(), gpu::products());
   }
 
   Gradients down(Input::count);

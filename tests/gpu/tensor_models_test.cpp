@@ -1,4 +1,4 @@
-// The Transformer trains on the GPU to the losses of the CPU.
+// Models train on the GPU to the losses of the CPU.
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,6 @@
 
 #include "attn/models/options.hpp"
 #include "attn/models/seq2seq.hpp"
-#include "attn/models/transformer.hpp"
 #include "attn/nn/init.hpp"
 #include "attn/nn/optimiser.hpp"
 #include "attn/tensor/gpu.hpp"
@@ -43,7 +42,7 @@ models::Batch draw_batch(attn::Random& random) {
 
 std::vector<double> train(const models::ModelOptions& options, Device device, int steps) {
   nn::seed(3);
-  const std::shared_ptr<models::Seq2Seq> model = models::make_transformer(options);
+  const std::shared_ptr<models::Seq2Seq> model = models::make_model(options);
   model->to(device);
   nn::Adam optimiser = nn::adam_w(*model, 0.01);
   attn::Random random(21);
@@ -60,9 +59,10 @@ std::vector<double> train(const models::ModelOptions& options, Device device, in
 }
 
 void expect_same_losses(const models::ModelOptions& options) {
-  const std::vector<double> want = train(options, Device::cpu, 100);
+  constexpr int kSteps = 100;
+  const std::vector<double> want = train(options, Device::cpu, kSteps);
   gpu::set_determinism(gpu::Determinism::repeatable);
-  const std::vector<double> got = train(options, Device::gpu, 100);
+  const std::vector<double> got = train(options, Device::gpu, kSteps);
   gpu::set_determinism(gpu::Determinism::fast);
   double most = 0.0;
   for (std::size_t i = 0; i < want.size(); ++i) {
@@ -87,19 +87,30 @@ models::ModelOptions small() {
   return options;
 }
 
-TEST(GpuTransformer, GivesTheLossesOfTheCpu) {
+TEST(GpuModels, ATransformerGivesTheLossesOfTheCpu) {
   SKIP_WITHOUT_GPU();
   expect_same_losses(small());
 }
 
-TEST(GpuTransformer, WithRotaryPositionsToo) {
+TEST(GpuModels, WithRotaryPositionsToo) {
   SKIP_WITHOUT_GPU();
   models::ModelOptions options = small();
   options.positions = models::Positions::rotary;
   expect_same_losses(options);
 }
 
-TEST(GpuTransformer, AndWhenItCopies) {
+TEST(GpuModels, RecurrentAndConvolutionalOnesToo) {
+  SKIP_WITHOUT_GPU();
+  for (const models::Kind kind : {models::Kind::rnn, models::Kind::bahdanau,
+                                  models::Kind::luong, models::Kind::convolutional}) {
+    SCOPED_TRACE(static_cast<int>(kind));
+    models::ModelOptions options = small();
+    options.kind = kind;
+    expect_same_losses(options);
+  }
+}
+
+TEST(GpuModels, AndWhenItCopies) {
   SKIP_WITHOUT_GPU();
   models::ModelOptions options = small();
   options.copy = models::Copy::pointer;
