@@ -187,7 +187,7 @@ Tensor Tensor::to(DType wanted) const {
 
 Tensor Tensor::to(Device wanted) const {
   if (device() == wanted) return *this;
-  const Tensor result = empty(shape(), dtype(), wanted);
+  Tensor result = empty(shape(), dtype(), wanted);
   op::copy(*this, result);
   if (!op::is_real(dtype())) return result;
   return record("to", {*this}, result,

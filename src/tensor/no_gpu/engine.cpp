@@ -11,6 +11,7 @@
 #include "attn/kernels/rotary.hpp"
 #include "attn/tensor/gpu.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "tensor/dropout_draw.hpp"
 #include "tensor/gpu/cells.hpp"
 #include "tensor/gpu/copy.hpp"
 #include "tensor/gpu/index.hpp"
@@ -22,6 +23,9 @@
 #include "tensor/gpu/rotary.hpp"
 #include "tensor/gpu/rows.hpp"
 #include "tensor/gpu/unfold.hpp"
+#include "tensor/ops/axis_extents.hpp"
+#include "tensor/pointwise_ops.hpp"
+#include "tensor/random_draw.hpp"
 
 namespace attn::gpu {
 namespace {
