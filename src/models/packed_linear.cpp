@@ -110,17 +110,17 @@ Tensor PackedLinear::plus(const Tensor& x, const Tensor& added) const {
 }
 
 PackedLinear PackedLayers::get(const Tensor& weight, const Tensor& bias) {
-  const auto same = [](const Tensor& a, const Tensor& b) {
-    return a.impl().storage == b.impl().storage && a.impl().offset == b.impl().offset;
-  };
-  const std::uint64_t writes =
-      weight.impl().storage->version() + bias.impl().storage->version();
+  const Tensor::Impl& w = weight.impl();
+  const Tensor::Impl& b = bias.impl();
+  const std::uint64_t writes = w.storage->version() + b.storage->version();
   const std::lock_guard lock(guard_);
   const auto entry = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& each) {
-    return same(each.weight, weight) && same(each.bias, bias);
+    return each.weight == w.storage && each.bias == b.storage && each.offset == w.offset;
   });
   if (entry == entries_.end()) {
-    entries_.push_back({weight, bias, writes, PackedLinear(weight, bias)});
+    // Nobody asks again for memory that is held here alone, by the entry and its layer.
+    std::erase_if(entries_, [](const Entry& each) { return each.weight.use_count() <= 2; });
+    entries_.push_back({w.storage, b.storage, w.offset, writes, PackedLinear(weight, bias)});
     return entries_.back().packed;
   }
   if (entry->writes != writes) {

@@ -8,9 +8,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <vector>
 
+#include "attn/tensor/storage.hpp"
 #include "attn/tensor/tensor.hpp"
 
 namespace attn::models {
@@ -39,7 +41,8 @@ class PackedLinear {
 };
 
 /// The packed layers of a model, laid out when first asked for and again when a weight has
-/// changed since: laying out takes as long as a short answer. Any thread may ask.
+/// changed since, or has been to another device: laying out takes as long as a short answer.
+/// Any thread may ask.
 class PackedLayers {
  public:
   PackedLinear get(const Tensor& weight, const Tensor& bias);
@@ -51,8 +54,10 @@ class PackedLayers {
 
  private:
   struct Entry {
-    Tensor weight;
-    Tensor bias;
+    // The memory, not the tensors: a tensor may be given other memory later.
+    std::shared_ptr<const Storage> weight;
+    std::shared_ptr<const Storage> bias;
+    std::int64_t offset;   ///< of the weight
     std::uint64_t writes;  ///< to both, when it was packed
     PackedLinear packed;
   };

@@ -111,4 +111,18 @@ TEST(PackedLinear, ThreadsChangeNoBit) {
 }
 
 }  // namespace
+/// As of a module that was trained on the GPU and came back.
+TEST(PackedLayers, SeeAWeightThatWasGivenOtherMemory) {
+  Random random(7);
+  const Tensor weight = normal({40, 24}, 0.0, 1.0, random);
+  const Tensor bias = normal({40}, 0.0, 1.0, random);
+  const Tensor x = normal({3, 24}, 0.0, 1.0, random);
+  PackedLayers layers;
+  expect_near(layers.get(weight, bias)(x), linear(x, weight, bias), 24);
+  for (int turn = 0; turn < 3; ++turn) {
+    weight.impl().storage = normal({40, 24}, 0.0, 1.0, random).impl().storage;
+    expect_near(layers.get(weight, bias)(x), linear(x, weight, bias), 24);
+  }
+}
+
 }  // namespace attn::models
