@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <mutex>
+#include <vector>
 
 #include "attn/core/dtype.hpp"
 #include "attn/tensor/ops/matmul.hpp"

@@ -13,6 +13,7 @@
 #include "attn/tensor/shape.hpp"
 #include "attn/tensor/storage.hpp"
 #include "attn/tensor/tape.hpp"
+#include "attn/tensor/tensor.hpp"
 #include "tensor/attend_kernels.hpp"
 #include "tensor/attend_matrix.hpp"
 #include "tensor/attend_recipe.hpp"

@@ -104,6 +104,7 @@ class Layers {
  private:
   Tensor stacked(Tensor CellState::* part) const {
     std::vector<Tensor> all;
+    all.reserve(now_.size());
     for (const CellState& layer : now_) all.push_back(layer.*part);
     return stack(all, 0);
   }

@@ -11,6 +11,7 @@
 #include "attn/core/error.hpp"
 #include "attn/tensor/shape.hpp"
 #include "attn/tensor/tape.hpp"
+#include "attn/tensor/tensor.hpp"
 #include "tensor/op.hpp"
 
 namespace attn {
