@@ -10,9 +10,11 @@
 #include <string_view>
 #include <vector>
 
+#include "data.hpp"
 #include "isa/kernels.hpp"
 #include "statistics.hpp"
 #include "stopwatch.hpp"
+#include "team.hpp"
 
 namespace attn::bench {
 namespace {
