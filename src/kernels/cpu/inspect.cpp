@@ -1,6 +1,7 @@
 #include "attn/kernels/cpu/inspect.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>

@@ -9,6 +9,7 @@
 
 #include "attn/core/macros.hpp"
 #include "attn/core/math.hpp"
+#include "attn/kernels/cpu/lane.hpp"
 #include "attn/kernels/cpu/target.hpp"
 #include "attn/kernels/recipe.hpp"
 #include "kernels/cpu/additive.hpp"
