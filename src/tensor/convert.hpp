@@ -28,9 +28,9 @@ ATTN_FN To convert(From x) {
   }
 }
 
-/// Calls run(T{}) for the element type.
+/// Calls run(T{}) for a type of real numbers.
 template <class Run>
-void dispatch_any(DType dtype, const Run& run) {
+void dispatch_numbers(DType dtype, const char* where, const Run& run) {
   switch (dtype) {
     case DType::f64:
       return run(double{});
@@ -40,13 +40,17 @@ void dispatch_any(DType dtype, const Run& run) {
       return run(BFloat16{});
     case DType::f16:
       return run(Float16{});
-    case DType::i64:
-      return run(std::int64_t{});
-    case DType::boolean:
-      return run(bool{});
     default:
-      fail("attn::Tensor: dtype ", name_of(dtype), " is no element type of tensors");
+      fail(where, ": dtype ", name_of(dtype), "; f32, f64, bf16 and f16 are accepted");
   }
+}
+
+/// Calls run(T{}) for the element type of a tensor.
+template <class Run>
+void dispatch_any(DType dtype, const Run& run) {
+  if (dtype == DType::i64) return run(std::int64_t{});
+  if (dtype == DType::boolean) return run(bool{});
+  dispatch_numbers(dtype, "attn::Tensor", run);
 }
 
 }  // namespace attn::op

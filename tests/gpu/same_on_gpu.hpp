@@ -7,7 +7,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -84,6 +87,20 @@ inline double gpu_tolerance(DType dtype, int length = 1) {
 
 inline std::string named(const std::string& what, DType dtype) {
   return what + " in " + std::string(name_of(dtype));
+}
+
+/// Losses of steps, to 1e-3; the largest difference is noted in the report under `name`.
+inline void expect_losses_near(const std::vector<double>& got, const std::vector<double>& want,
+                               const std::string& name) {
+  ASSERT_EQ(got.size(), want.size());
+  double most = 0.0;
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    EXPECT_NEAR(got[i], want[i], 1e-3) << name << ", step " << i;
+    most = std::max(most, std::fabs(got[i] - want[i]));
+  }
+  std::ostringstream text;
+  text << most;
+  testing::Test::RecordProperty("difference_of_" + name, text.str());
 }
 
 }  // namespace attn::test

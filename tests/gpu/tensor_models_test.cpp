@@ -64,14 +64,8 @@ void expect_same_losses(const models::ModelOptions& options) {
   gpu::set_determinism(gpu::Determinism::repeatable);
   const std::vector<double> got = train(options, Device::gpu, kSteps);
   gpu::set_determinism(gpu::Determinism::fast);
-  double most = 0.0;
-  for (std::size_t i = 0; i < want.size(); ++i) {
-    EXPECT_NEAR(got[i], want[i], 1e-3) << "step " << i;
-    most = std::max(most, std::fabs(got[i] - want[i]));
-  }
-  std::ostringstream text;
-  text << most;
-  testing::Test::RecordProperty("largest_difference", text.str());
+  expect_losses_near(got, want,
+                     models::option_values("kind").at(static_cast<std::size_t>(options.kind)));
 }
 
 models::ModelOptions small() {

@@ -32,22 +32,7 @@ __device__ __forceinline__ WideOf<T> wide(T x) {
   return op::convert<WideOf<T>>(x);
 }
 
-/// Calls run(T{}) for a type of real numbers.
-template <class Run>
-void dispatch_numbers(DType dtype, const char* where, const Run& run) {
-  switch (dtype) {
-    case DType::f64:
-      return run(double{});
-    case DType::f32:
-      return run(float{});
-    case DType::bf16:
-      return run(BFloat16{});
-    case DType::f16:
-      return run(Float16{});
-    default:
-      fail(where, ": dtype ", name_of(dtype), "; f32, f64, bf16 and f16 are accepted");
-  }
-}
+using op::dispatch_numbers;
 
 inline constexpr int kThreads = 256;
 /// Numbers a thread has under way at once; memory answers after hundreds of cycles.

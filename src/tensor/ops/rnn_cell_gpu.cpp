@@ -69,17 +69,7 @@ Gradients way_back(const Kept& kept, const Gradients& grads, const Needs& needs)
                                  .d_u = numbers<T>(d_u)};
   is_lstm ? gpu::lstm_way_back(step) : gpu::gru_way_back(step);
   if (needs[Input::state])
-    gemm::product_on_gpu<T>({.m = rows,
-                             .n = hidden,
-                             .k = columns,
-                             .a = numbers<const T>(d_u),
-                             .lda = columns,
-                             .b = numbers<const T>(kept.weight_hh.get()),
-                             .ldb = hidden,
-                             .c = numbers<T>(d_state),
-                             .ldc = hidden,
-                             .beta = T(1)},
-                            nullptr, gpu::stream(), gpu::products());
+    add_through_gates(numbers<const T>(d_u), kept.weight_hh.get(), d_state);
   Gradients down{d_a, d_state, d_cell, {}, {}};
   if (needs[Input::weight_hh]) down[Input::weight_hh] = multiplied(d_u.transpose(0, 1), before);
   if (needs[Input::bias])
@@ -90,6 +80,25 @@ Gradients way_back(const Kept& kept, const Gradients& grads, const Needs& needs)
 }
 
 }  // namespace
+
+template <class T>
+void add_through_gates(const T* d_u, const Tensor& weight_hh, const Tensor& d_state) {
+  const std::int64_t columns = weight_hh.size(0);
+  const std::int64_t hidden = weight_hh.size(1);
+  gemm::product_on_gpu<T>({.m = d_state.size(0),
+                           .n = hidden,
+                           .k = columns,
+                           .a = d_u,
+                           .lda = columns,
+                           .b = numbers<const T>(weight_hh),
+                           .ldb = hidden,
+                           .c = numbers<T>(d_state),
+                           .ldc = hidden,
+                           .beta = T(1)},
+                          nullptr, gpu::stream(), gpu::products());
+}
+template void add_through_gates(const float*, const Tensor&, const Tensor&);
+template void add_through_gates(const double*, const Tensor&, const Tensor&);
 
 Tensor taped_bias(CellKind kind, const RecurrentWeights& weights) {
   const std::int64_t hidden = weights.weight_hh.size(1);

@@ -17,6 +17,11 @@ struct CellState {
   Tensor cell;
 };
 
+/// d_state [batch, hidden] += d_u weight_hh: what comes through the gates, onto what passed
+/// them by. d_u [batch, gates * hidden] lies on the GPU.
+template <class T>
+void add_through_gates(const T* d_u, const Tensor& weight_hh, const Tensor& d_state);
+
 /// kept_bias() on the tape, made once for all steps.
 Tensor taped_bias(CellKind kind, const RecurrentWeights& weights);
 

@@ -84,18 +84,8 @@ Tensor run_forward(const LayerShape& shape, const Tensor& x, const RecurrentWeig
   return out;
 }
 
-/// What the gradient needs of the forward pass.
-struct Kept {
-  LayerShape shape;
-  LayerMemory memory;
-  Saved x;
-  Saved weight_ih;
-  Saved weight_hh;
-  Saved lengths;
-};
-
 template <class T>
-Gradients run_backward(const Kept& kept, const Gradients& grads, const Needs& needs) {
+Gradients run_backward(const KeptLayer& kept, const Gradients& grads, const Needs& needs) {
   const LayerShape& shape = kept.shape;
   const LayerBackward<T> layer(shape, kept.weight_hh.get(), kept.memory, kept.lengths.get(),
                                grads[1], grads.size() > 2 ? grads[2] : Tensor());
@@ -169,7 +159,8 @@ DirectionResult run_direction(CellKind kind, Way way, const Tensor& x,
     results.push_back(memory.cells.select(0, shape.last_slot()).clone());
   const std::array<Tensor, Input::count> inputs{
       x, weights.weight_ih, weights.weight_hh, weights.bias_ih, weights.bias_hh, state, cell};
-  const Kept kept{shape, memory, x.contiguous(), weights.weight_ih, weights.weight_hh, lengths};
+  const KeptLayer kept{shape,  memory, x.contiguous(), weights.weight_ih, weights.weight_hh,
+                       lengths};
   record(kind == CellKind::gru ? "gru" : "lstm", inputs, results,
          [kept, dtype = x.dtype()](const Gradients& grads, const Needs& needs) {
            return dispatch_real(dtype, "attn::rnn", [&](auto type) {

@@ -9,6 +9,7 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/tensor/ops/rnn.hpp"
+#include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/ops/rnn_layer.hpp"
 
@@ -22,6 +23,16 @@ struct DirectionResult {
   Tensor out;    ///< [steps, batch, hidden]
   Tensor state;  ///< [batch, hidden], after the last step
   Tensor cell;   ///< LSTM
+};
+
+/// What the gradient of a layer needs of its forward pass, on either device.
+struct KeptLayer {
+  LayerShape shape;
+  LayerMemory memory;
+  Saved x;
+  Saved weight_ih;
+  Saved weight_hh;
+  Saved lengths;
 };
 
 /// x [steps, batch, in] in f32 or f64. The product of the input for all steps is one, and so is

@@ -17,6 +17,7 @@
 #include "tensor/gpu/cells.hpp"
 #include "tensor/op.hpp"
 #include "tensor/ops/multiplied.hpp"
+#include "tensor/ops/rnn_cell_gpu.hpp"
 #include "tensor/ops/rnn_direction.hpp"
 #include "tensor/ops/rnn_layer.hpp"
 
@@ -92,16 +93,6 @@ struct Input {
   enum Place : std::size_t { x, weight_ih, weight_hh, bias_ih, bias_hh, state, cell, count };
 };
 
-/// What the gradient needs of the forward pass.
-struct Kept {
-  LayerShape shape;
-  LayerMemory memory;
-  Saved x;
-  Saved weight_ih;
-  Saved weight_hh;
-  Saved lengths;
-};
-
 /// What arrives at a state after the last step, as numbers of our own.
 Tensor own_or_zeros(const Tensor& grad, const LayerShape& shape, DType dtype) {
   if (grad.defined()) return grad.clone().contiguous();
@@ -109,7 +100,7 @@ Tensor own_or_zeros(const Tensor& grad, const LayerShape& shape, DType dtype) {
 }
 
 template <class T>
-Gradients run_backward(const Kept& kept, const Gradients& grads, const Needs& needs) {
+Gradients run_backward(const KeptLayer& kept, const Gradients& grads, const Needs& needs) {
   const LayerShape& shape = kept.shape;
   const std::int64_t columns = shape.input_columns();
   const std::int64_t hidden = shape.hidden;
@@ -140,18 +131,7 @@ Gradients run_backward(const Kept& kept, const Gradients& grads, const Needs& ne
         .d_a = numbers<T>(d_a) + at,
         .d_u = numbers<T>(d_u) + at};
     is_lstm ? gpu::lstm_way_back(cell) : gpu::gru_way_back(cell);
-    // Through the gates, onto what passed them by.
-    gemm::product_on_gpu<T>({.m = shape.batch,
-                             .n = hidden,
-                             .k = columns,
-                             .a = numbers<const T>(d_u) + at,
-                             .lda = columns,
-                             .b = numbers<const T>(kept.weight_hh.get()),
-                             .ldb = hidden,
-                             .c = numbers<T>(d_state),
-                             .ldc = hidden,
-                             .beta = T(1)},
-                            nullptr, gpu::stream(), gpu::products());
+    add_through_gates(numbers<const T>(d_u) + at, kept.weight_hh.get(), d_state);
   }
 
   Gradients down(Input::count);
@@ -191,7 +171,7 @@ DirectionResult run_direction_gpu(const LayerShape& shape, const Tensor& x,
   }
   const std::array<Tensor, Input::count> inputs{
       x, weights.weight_ih, weights.weight_hh, weights.bias_ih, weights.bias_hh, state, cell};
-  const Kept kept{shape, memory, packed, weights.weight_ih, weights.weight_hh, lengths};
+  const KeptLayer kept{shape, memory, packed, weights.weight_ih, weights.weight_hh, lengths};
   record(shape.kind == CellKind::gru ? "gru" : "lstm", inputs, results,
          [kept, dtype = x.dtype()](const Gradients& grads, const Needs& needs) {
            return dispatch_real(dtype, "attn::rnn", [&](auto type) {
