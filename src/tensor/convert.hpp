@@ -50,7 +50,7 @@ template <class Run>
 void dispatch_any(DType dtype, const Run& run) {
   if (dtype == DType::i64) return run(std::int64_t{});
   if (dtype == DType::boolean) return run(bool{});
-  dispatch_numbers(dtype, "attn::Tensor", run);
+  dispatch_numbers(dtype, "attn::Tensor, beside i64 and bool", run);
 }
 
 }  // namespace attn::op
