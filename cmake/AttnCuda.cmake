@@ -3,8 +3,8 @@
 # tree. Included once attn_kernels exists; attn_cuda_layer() adds the GPU half of the layers above.
 
 set(ATTN_CUDA_LIST all CACHE STRING
-  "GPU kernels: 'all' types and head sizes, or 'quick' (bf16 and float, sizes 64 and 128)")
-set_property(CACHE ATTN_CUDA_LIST PROPERTY STRINGS all quick)
+  "GPU kernels: 'all' types and head sizes, 'quick' (bf16 and float, sizes 64 and 128), or 'least'")
+set_property(CACHE ATTN_CUDA_LIST PROPERTY STRINGS all quick least)
 
 # Machine code for Hopper, and PTX from which the driver makes it for everything from Ampere on.
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
@@ -18,8 +18,11 @@ set(gpu_sizes 32 64 96 128 192 256)
 if(ATTN_CUDA_LIST STREQUAL quick)
   set(gpu_types BFloat16 float)
   set(gpu_sizes 64 128)
+elseif(ATTN_CUDA_LIST STREQUAL least)
+  set(gpu_types BFloat16 float)
+  set(gpu_sizes 64)
 elseif(NOT ATTN_CUDA_LIST STREQUAL all)
-  message(FATAL_ERROR "ATTN_CUDA_LIST is '${ATTN_CUDA_LIST}'; known: all, quick")
+  message(FATAL_ERROR "ATTN_CUDA_LIST is '${ATTN_CUDA_LIST}'; known: all, quick, least")
 endif()
 
 set(gpu_generated "${PROJECT_BINARY_DIR}/generated/gpu")

@@ -3,7 +3,6 @@
 // attn-bench-libtorch: attention as one writes it with libtorch, behind the line protocol of
 // peers/child.cpp. A program of its own; attn-bench starts it and asks.
 
-#include <dlfcn.h>
 #include <torch/torch.h>
 
 #include <algorithm>
@@ -22,6 +21,7 @@
 
 #include "data.hpp"
 #include "machine/memory.hpp"
+#include "peers/libtorch_threads.hpp"
 #include "problem.hpp"
 #include "stopwatch.hpp"
 
@@ -32,17 +32,6 @@ using Tensors = std::vector<::torch::Tensor>;
 
 ::torch::Tensor copy_of(const Buffer& buffer, std::vector<std::int64_t> shape) {
   return ::torch::from_blob(buffer.data(), std::move(shape)).clone();
-}
-
-/// Of libtorch and of the BLAS behind it, which may have threads of its own.
-void set_threads(int threads) {
-  static int now = 0;
-  if (threads == now) return;
-  now = threads;
-  ::torch::set_num_threads(threads);
-  using Set = void (*)(int);
-  const auto set = reinterpret_cast<Set>(dlsym(RTLD_DEFAULT, "openblas_set_num_threads"));
-  if (set != nullptr) set(threads);
 }
 
 std::string number(double x) {
@@ -155,7 +144,7 @@ class Server {
     int threads = 0;
     words >> verb >> problem >> threads >> rest;
     if (threads < 1) throw std::invalid_argument("threads must be > 0");
-    set_threads(threads);
+    set_libtorch_threads(threads);
     if (verb == "memory") return memory(problem);
     if (problem != name_) {
       task_.reset();

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "peers/libtorch_threads.hpp"
 #include "stopwatch.hpp"
 
 namespace attn::bench {
@@ -115,7 +116,7 @@ class Server {
     words >> verb >> row >> threads >> calls;
     if (verb != "run" || threads < 1 || calls < 1)
       throw std::invalid_argument("expected: run ROW THREADS CALLS");
-    ::torch::set_num_threads(threads);
+    set_libtorch_threads(threads);
     const Step& step = prepared(row);
     const Stopwatch watch(threads);
     for (int call = 0; call < calls; ++call) step();

@@ -13,7 +13,6 @@
 #include "attn/nn/seq2seq/bahdanau_decoder.hpp"
 #include "attn/nn/seq2seq/decoder_step.hpp"
 #include "attn/tensor/ops/attention_decoder.hpp"
-#include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/ops/join.hpp"
 #include "attn/tensor/ops/normalise.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
@@ -49,9 +48,9 @@ class BahdanauModel final : public Seq2Seq {
 
     void select(const Tensor& rows) {
       source = nn::select_rows(source, rows);
-      hidden = index_select(hidden, 1, rows);
+      hidden = nn::select_rows(hidden, 1, rows);
       if (copying.ids.defined()) copying.select(rows);
-      if (covered.defined()) covered = index_select(covered, 0, rows);
+      covered = nn::select_rows(covered, 0, rows);
     }
   };
 
@@ -117,9 +116,8 @@ class BahdanauModel final : public Seq2Seq {
     state.hidden = read.state;
     Run made{.logits = {}, .weights = open.spread(read.weights), .look = {}};
     if (copy_) {
-      made.look =
-          copy_->look(state.copying, read.states, y, state.covered, options,
-                      steering(state.look, state.steps, 1, state.source.values.size(1)));
+      made.look = copy_->look(state.copying, read.states, y, state.covered, options,
+                              steering(state.look, state.steps, 1, state.source.values));
       made.weights = made.look.weights;
       state.covered = made.look.covered;
     }

@@ -12,8 +12,8 @@
 #include "attn/nn/composed/multi_step_attention.hpp"
 #include "attn/nn/linear.hpp"
 #include "attn/nn/position/sinusoidal_encoding.hpp"
+#include "attn/nn/seq2seq/decoder_step.hpp"
 #include "attn/tensor/attend.hpp"
-#include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/ops/join.hpp"
 #include "attn/tensor/ops/normalise.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
@@ -42,10 +42,10 @@ class ConvolutionalModel final : public Seq2Seq {
     std::int64_t steps = 0;    ///< done
 
     void select(const Tensor& rows) {
-      encoded = index_select(encoded, 0, rows);
-      embedded = index_select(embedded, 0, rows);
-      lengths = index_select(lengths, 0, rows);
-      for (Tensor& inputs : past) inputs = index_select(inputs, 0, rows);
+      encoded = nn::select_rows(encoded, 0, rows);
+      embedded = nn::select_rows(embedded, 0, rows);
+      lengths = nn::select_rows(lengths, 0, rows);
+      for (Tensor& inputs : past) inputs = nn::select_rows(inputs, 0, rows);
     }
   };
 

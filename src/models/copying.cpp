@@ -8,6 +8,7 @@
 #include "attn/models/seq2seq.hpp"
 #include "attn/nn/module.hpp"
 #include "attn/nn/pointer/pointer_generator.hpp"
+#include "attn/nn/seq2seq/decoder_step.hpp"
 #include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/ops/normalise.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
@@ -48,7 +49,7 @@ Tensor matches(const Tensor& ids, const Tensor& target) {
 }  // namespace
 
 void CopySource::select(const Tensor& rows) {
-  for (Tensor* part : {&ids, &lengths, &values, &keys}) *part = index_select(*part, 0, rows);
+  for (Tensor* part : {&ids, &lengths, &values, &keys}) *part = nn::select_rows(*part, 0, rows);
 }
 
 CopyHead::CopyHead(std::int64_t dim, Copy copy)

@@ -112,9 +112,9 @@ class LuongModel final : public Seq2Seq {
   /// Without feeding only the LSTM loops; the queries of all steps are one call.
   Run run_at_once(const Tensor& y, State& state) const {
     const LstmResult read = rnn_(y, state.decoder.hidden, state.decoder.cell);
-    const Attended looked = attention_.look(
-        read.out, state.source, state.steps,
-        steering(state.look, state.steps, y.size(1), state.source.values.size(1)));
+    const Attended looked =
+        attention_.look(read.out, state.source, state.steps,
+                        steering(state.look, state.steps, y.size(1), state.source.values));
     state.decoder.hidden = read.state;
     state.decoder.cell = read.cell;
     state.steps += y.size(1);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "attn/models/look.hpp"
+#include "attn/nn/seq2seq/decoder_step.hpp"
 #include "attn/tensor/ops/attention_decoder.hpp"
 #include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/tensor.hpp"
@@ -21,8 +22,8 @@ OpenSource::OpenSource(const DecoderSource& whole, const Look& look, std::int64_
   if (places.size() == static_cast<std::size_t>(extent_)) return;
 
   places_ = Tensor::from(places, {static_cast<std::int64_t>(places.size())});
-  open_.keys = index_select(whole.keys, 1, places_);
-  open_.values = index_select(whole.values, 1, places_);
+  open_.keys = nn::select_rows(whole.keys, 1, places_);
+  open_.values = nn::select_rows(whole.values, 1, places_);
   // Places rise, so those within a length come first here too.
   const Tensor lengths = whole.lengths.contiguous();
   std::vector<std::int64_t> within;
@@ -36,8 +37,10 @@ OpenSource::OpenSource(const DecoderSource& whole, const Look& look, std::int64_
 
 Tensor OpenSource::spread(const Tensor& weights) const {
   if (!places_.defined()) return weights;
-  return scatter_add(weights, 2,
-                     places_.reshape({1, 1, places_.size(0)}).expand(weights.shape()), extent_);
+  return scatter_add(
+      weights, 2,
+      places_.to(weights.device()).reshape({1, 1, places_.size(0)}).expand(weights.shape()),
+      extent_);
 }
 
 }  // namespace attn::models

@@ -65,6 +65,7 @@ constexpr auto kOptions = std::to_array<Option>({
     {"window", &ModelOptions::window},
     {"max_source", &ModelOptions::max_source},
     {"dropout", &ModelOptions::dropout},
+    {"word_dropout", &ModelOptions::word_dropout},
     {"score", &ModelOptions::score},
     {"reach", &ModelOptions::reach},
     {"feeding", &ModelOptions::feeding},

@@ -10,6 +10,7 @@
 #include "attn/tensor/ops/matmul.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/shape.hpp"
+#include "attn/tensor/storage.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/cpu/packed_table.hpp"
@@ -38,7 +39,9 @@ bool exact_in_bf16(const Tensor& numbers) {
 
 PackedLinear::PackedLinear(const Tensor& weight, const Tensor& bias)
     : weight_(weight.detach().contiguous()), bias_(bias.detach().contiguous()) {
-  if (weight.dtype() != DType::f32 || weight.numel() == 0) return;
+  // On the GPU products are made of weights as they lie.
+  if (weight.device() != Device::cpu || weight.dtype() != DType::f32 || weight.numel() == 0)
+    return;
   const cpu::PackedTable& table = cpu::packed_table();
   const std::int64_t out = weight.size(0);
   const std::int64_t in = weight.size(1);

@@ -6,7 +6,7 @@
 #include "attn/models/seq2seq.hpp"
 #include "attn/nn/linear.hpp"
 #include "attn/nn/recurrent.hpp"
-#include "attn/tensor/ops/index.hpp"
+#include "attn/nn/seq2seq/decoder_step.hpp"
 #include "attn/tensor/ops/join.hpp"
 #include "attn/tensor/ops/normalise.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
@@ -28,8 +28,8 @@ class RnnModel final : public Seq2Seq {
     Tensor hidden;   ///< [layers, rows, dim]
 
     void select(const Tensor& rows) {
-      context = index_select(context, 0, rows);
-      hidden = index_select(hidden, 1, rows);
+      context = nn::select_rows(context, 0, rows);
+      hidden = nn::select_rows(hidden, 1, rows);
     }
   };
 

@@ -17,6 +17,7 @@
 #include "attn/core/thread_pool.hpp"
 #include "attn/models/seq2seq.hpp"
 #include "attn/tensor/shape.hpp"
+#include "attn/tensor/storage.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "models/search_candidates.hpp"
 #include "models/search_history.hpp"
@@ -30,6 +31,8 @@ constexpr const char* kWhere = "attn::models::search: ";
 /// a step. Enough rows for products: 80 cost 8 % more a row than 320 (translate, Zen 3). Parts
 /// do not depend on the number of threads, so that it changes nothing.
 constexpr std::int64_t kRowsOfAPart = 80;
+/// The GPU takes all of it at once: a step costs its launches, whatever the rows.
+constexpr std::int64_t kRowsOnGpu = 4096;
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
 std::size_t at(std::int64_t i) {
@@ -218,7 +221,7 @@ void Search::go_on(Source& source, const Turn& turn, std::int64_t first_row) {
 void Search::step(std::int64_t said) {
   const auto rows = static_cast<std::int64_t>(tokens_.size());
   const Prediction made = decoding_->step(Tensor::from(tokens_, {rows}));
-  const Tensor believed = made.log_probabilities.to(DType::f32).contiguous();
+  const Tensor believed = made.log_probabilities.to(DType::f32).to(Device::cpu).contiguous();
   history_.end_step(made.weights);
   std::vector<Turn> turns(sources_.size());
   const std::int64_t each = width();
@@ -258,12 +261,14 @@ std::vector<std::vector<Found>> search(const Seq2Seq& model, const Tensor& sourc
   // The model says what is wrong.
   if (!fits) return Search(model, source, lengths, options, 0).run();
   const std::int64_t sources = source.size(0);
-  const std::int64_t most = std::max<std::int64_t>(1, kRowsOfAPart / options.beam);
+  const bool on_gpu = model.device() == Device::gpu;
+  const std::int64_t rows = on_gpu ? kRowsOnGpu : kRowsOfAPart;
+  const std::int64_t most = std::max<std::int64_t>(1, rows / options.beam);
   const std::int64_t parts = std::max<std::int64_t>(1, (sources + most - 1) / most);
   std::vector<std::vector<Found>> all(at(sources));
   std::vector<std::exception_ptr> failures(at(parts));
   ThreadPool::shared().parallel_for(
-      static_cast<int>(parts), ThreadPool::default_threads(), [&](int task) {
+      static_cast<int>(parts), on_gpu ? 1 : ThreadPool::default_threads(), [&](int task) {
         // Callers sort by length: the long ones come first, so that threads end together.
         const std::int64_t part = parts - 1 - task;
         const std::int64_t begin = sources * part / parts;

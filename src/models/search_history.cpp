@@ -8,6 +8,7 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/models/search.hpp"
+#include "attn/tensor/storage.hpp"
 #include "attn/tensor/tensor.hpp"
 
 namespace attn::models {
@@ -17,7 +18,8 @@ void History::begin_step(std::vector<std::int64_t> tokens, std::vector<std::int6
 }
 
 void History::end_step(const Tensor& weights) {
-  if (weights.defined()) steps_.back().weights = weights.to(DType::f32).contiguous();
+  if (weights.defined())
+    steps_.back().weights = weights.to(DType::f32).to(Device::cpu).contiguous();
 }
 
 Found History::trace(std::int64_t row) const {

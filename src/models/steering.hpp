@@ -8,6 +8,7 @@
 
 #include "attn/models/look.hpp"
 #include "attn/tensor/attend.hpp"
+#include "attn/tensor/tensor.hpp"
 
 namespace attn::models {
 
@@ -21,11 +22,12 @@ struct Steering {
   }
 };
 
-/// Of `steps` steps from `first`, over a source of `extent` places.
+/// Of `steps` steps from `first`, over what was read, [batch, source, ...].
 inline Steering steering(const Look& look, std::int64_t first, std::int64_t steps,
-                         std::int64_t extent) {
+                         const Tensor& source) {
   if (look.as_trained()) return {};
-  return {spec::dense(look.open(first, steps, extent)), look.temperature};
+  return {spec::dense(look.open(first, steps, source.size(1)).to(source.device())),
+          look.temperature};
 }
 
 }  // namespace attn::models

@@ -15,6 +15,11 @@ void at_least(std::int64_t least, std::int64_t value, const char* name) {
   if (value < least) fail(kWhere, name, " is ", value, "; ", least, " and more are accepted");
 }
 
+void share(double value, const char* name) {
+  if (!(value >= 0.0 && value < 1.0))
+    fail(kWhere, name, " is ", value, "; 0 <= ", name, " < 1 is accepted");
+}
+
 void check_transformer(const ModelOptions& options) {
   at_least(1, options.heads, "heads");
   at_least(1, options.feed_forward, "feed_forward");
@@ -46,8 +51,8 @@ void validate(const ModelOptions& options) {
   at_least(1, options.kernel, "kernel");
   at_least(0, options.window, "window");
   at_least(1, options.max_source, "max_source");
-  if (!(options.dropout >= 0.0 && options.dropout < 1.0))
-    fail(kWhere, "dropout is ", options.dropout, "; 0 <= dropout < 1 is accepted");
+  share(options.dropout, "dropout");
+  share(options.word_dropout, "word_dropout");
   if (options.kind == Kind::transformer) check_transformer(options);
   const bool copies = options.kind == Kind::transformer || options.kind == Kind::bahdanau;
   if (options.copy != Copy::none && !copies)

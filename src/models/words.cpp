@@ -23,6 +23,7 @@ Tensor first_table(std::int64_t rows, std::int64_t dim) {
 
 Words::Words(const ModelOptions& options)
     : dropout_(add("dropout", nn::Dropout(options.dropout))),
+      word_dropout_(add("word_dropout", nn::Dropout(options.word_dropout))),
       target_(add("target", first_table(options.target_vocabulary, options.dim))),
       source_(options.tie == Tie::all
                   ? target_
@@ -33,8 +34,16 @@ Words::Words(const ModelOptions& options)
       bias_(add("bias", Tensor::zeros({options.target_vocabulary}))) {}
 
 Tensor Words::read(const Tensor& table, const Tensor& ids) const {
-  return dropout_(embedding(table, ids.to(table.device())) *
-                  std::sqrt(static_cast<double>(table.size(1))));
+  const Tensor vectors =
+      embedding(table, ids.to(table.device())) * std::sqrt(static_cast<double>(table.size(1)));
+  return dropout_(word_dropout_.probability() > 0.0 ? vectors * seen_words(vectors) : vectors);
+}
+
+/// [..., 1]: 0 where a word is not seen, a little more than 1 elsewhere.
+Tensor Words::seen_words(const Tensor& vectors) const {
+  Shape shape = vectors.shape();
+  shape[-1] = 1;
+  return word_dropout_(Tensor::full(shape, 1.0, vectors.dtype(), vectors.device()));
 }
 
 Tensor Words::source(const Tensor& ids) const {

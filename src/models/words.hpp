@@ -33,12 +33,14 @@ class Words : public nn::Module {
 
  private:
   Tensor read(const Tensor& table, const Tensor& ids) const;
+  Tensor seen_words(const Tensor& vectors) const;
 
   nn::Dropout dropout_;
-  Tensor target_;  ///< "target" [target vocabulary, dim]
-  Tensor source_;  ///< "source" [source vocabulary, dim], or the target's
-  Tensor output_;  ///< "output" [target vocabulary, dim], or the target's
-  Tensor bias_;    ///< "bias" [target vocabulary]
+  nn::Dropout word_dropout_;  ///< of whole vectors; what is copied stays
+  Tensor target_;             ///< "target" [target vocabulary, dim]
+  Tensor source_;             ///< "source" [source vocabulary, dim], or the target's
+  Tensor output_;             ///< "output" [target vocabulary, dim], or the target's
+  Tensor bias_;               ///< "bias" [target vocabulary]
 };
 
 }  // namespace attn::models

@@ -9,6 +9,7 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
+#include "attn/tensor/storage.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 
@@ -144,6 +145,11 @@ void Module::to(Device device) const {
   };
   for (const auto& [name, tensor] : named_parameters()) move(tensor);
   for (const auto& [name, tensor] : named_buffers()) move(tensor);
+}
+
+Device Module::device() const {
+  const std::vector<NamedTensor> parameters = named_parameters();
+  return parameters.empty() ? Device::cpu : parameters.front().tensor.device();
 }
 
 }  // namespace attn::nn

@@ -12,6 +12,7 @@
 #include "attn/models/search.hpp"
 #include "attn/tasks/batches.hpp"
 #include "attn/tasks/pair_model.hpp"
+#include "attn/tensor/storage.hpp"
 
 namespace attn::tasks {
 namespace {
@@ -19,6 +20,8 @@ namespace {
 /// Rows times beams times tokens of the source in one search: enough to keep products busy,
 /// and little memory.
 constexpr std::size_t kTokensOfASearch = 8192;
+/// The GPU takes more at a time.
+constexpr std::size_t kTokensOnGpu = std::size_t{1} << 18;
 
 Answer answer_of(const PairModel& model, models::Found found,
                  const std::vector<std::int64_t>& source, std::size_t padded) {
@@ -57,6 +60,8 @@ std::vector<std::vector<Answer>> answer(const PairModel& model,
 
   std::vector<std::vector<Answer>> answers(texts.size());
   const auto beam = static_cast<std::size_t>(options.beam);
+  const std::size_t most =
+      model.model->device() == Device::gpu ? kTokensOnGpu : kTokensOfASearch;
   std::size_t begin = 0;
   // Nothing to read, nothing to say: eos alone.
   for (; begin < order.size() && sources[order[begin]].size() == 1; ++begin) {
@@ -66,8 +71,7 @@ std::vector<std::vector<Answer>> answer(const PairModel& model,
   }
   while (begin < order.size()) {
     std::size_t end = begin + 1;
-    while (end < order.size() &&
-           (end + 1 - begin) * beam * sources[order[end]].size() <= kTokensOfASearch)
+    while (end < order.size() && (end + 1 - begin) * beam * sources[order[end]].size() <= most)
       ++end;
     std::vector<std::vector<std::int64_t>> group;
     group.reserve(end - begin);

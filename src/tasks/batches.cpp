@@ -85,17 +85,20 @@ EncodedCorpus encode_pairs(std::span<const Example> examples, const text::Tokeni
                            Overlong overlong) {
   EncodedCorpus encoded;
   encoded.pairs.reserve(examples.size());
-  for (const Example& example : examples) {
-    EncodedPair pair{source.encode(example.source), target.encode(example.targets.front())};
+  const auto add = [&](EncodedPair pair) {
     const bool long_source = length(pair.source) > limits.source;
     if (pair.source.empty() || pair.target.empty() || length(pair.target) > limits.target ||
         (long_source && overlong == Overlong::drop)) {
       ++encoded.dropped;
-      continue;
+      return;
     }
     if (long_source) pair.source.resize(static_cast<std::size_t>(limits.source));
     pair.source.push_back(models::kEos);
     encoded.pairs.push_back(std::move(pair));
+  };
+  for (const Example& example : examples) {
+    const std::vector<std::int64_t> read = source.encode(example.source);
+    for (const std::string& right : example.targets) add({read, target.encode(right)});
   }
   return encoded;
 }

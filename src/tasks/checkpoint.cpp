@@ -1,10 +1,14 @@
 #include "attn/tasks/checkpoint.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include "attn/core/dtype.hpp"
@@ -18,6 +22,7 @@
 #include "attn/tensor/from_array.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "tasks/checkpoint_shards.hpp"
 
 namespace attn::tasks {
 namespace {
@@ -77,10 +82,64 @@ TrainingState state_of(const nlohmann::json& json, const std::string& where) {
   return state;
 }
 
+/// Shards lie beside the checkpoint, and their names begin with its.
+bool is_shard_of(const fs::path& file, const fs::path& path) {
+  const std::string name = file.filename().string();
+  return name.starts_with(path.stem().string() + ".step-") && name.ends_with(".safetensors");
+}
+
+/// Files that no checkpoint names yet, so that a kill in between costs nothing.
+std::vector<std::string> write_shards(
+    const fs::path& path, std::int64_t steps,
+    const std::vector<std::vector<files::ArrayView>>& shards) {
+  std::vector<std::string> names;
+  names.reserve(shards.size());
+  for (std::size_t i = 0; i < shards.size(); ++i) {
+    names.push_back(path.stem().string() + ".step-" + std::to_string(steps) + "." +
+                    std::to_string(i + 1) + "-of-" + std::to_string(shards.size()) +
+                    ".safetensors");
+    files::write_safetensors(path.parent_path() / names.back(), shards[i]);
+  }
+  return names;
+}
+
+/// Those of older checkpoints.
+void remove_shards(const fs::path& path, const std::vector<std::string>& but) {
+  std::vector<fs::path> old;
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder))
+    if (is_shard_of(entry.path(), path) &&
+        std::find(but.begin(), but.end(), entry.path().filename().string()) == but.end())
+      old.push_back(entry.path());
+  std::error_code ignored;  // what stays is in nobody's way
+  for (const fs::path& file : old) fs::remove(file, ignored);
+}
+
+/// The files that hold a checkpoint's arrays: itself, or its shards.
+JoinedArrays arrays_of(const fs::path& path, files::Safetensors file) {
+  std::vector<files::Safetensors> all;
+  const std::string where = files::path_text(path);
+  const auto shards = file.metadata().find("shards");
+  if (shards == file.metadata().end()) {
+    all.push_back(std::move(file));
+    return JoinedArrays(std::move(all), where);
+  }
+  const nlohmann::json names = files::parse_json(shards->second, where);
+  if (!names.is_array()) fail<FileError>(where, ": its list of shards is damaged");
+  for (const nlohmann::json& name : names) {
+    const fs::path shard = path.parent_path() / files::to_text(name, where);
+    if (shard.parent_path() != path.parent_path() || !is_shard_of(shard, path))
+      fail<FileError>(where, ": ", files::in_quotes(files::to_text(name, where)),
+                      " is no name of a shard");
+    all.push_back(files::read_safetensors(shard));
+  }
+  return JoinedArrays(std::move(all), where);
+}
+
 }  // namespace
 
 void save_checkpoint(const fs::path& path, const TrainingState& state, const std::string& what,
-                     const std::vector<nn::NamedTensor>& tensors) {
+                     const std::vector<nn::NamedTensor>& tensors, std::uint64_t shard_bytes) {
   std::vector<files::ArrayView> arrays;
   arrays.reserve(tensors.size());
   // What lies on the GPU is copied, and stays until it is written.
@@ -89,13 +148,21 @@ void save_checkpoint(const fs::path& path, const TrainingState& state, const std
     here.push_back(tensor.detach().to(Device::cpu));
     arrays.push_back(to_array(name, here.back()));
   }
-  files::write_safetensors(path, arrays, {{"training", json_of(state).dump()}, {"what", what}});
+  files::Metadata metadata{{"training", json_of(state).dump()}, {"what", what}};
+  std::vector<std::string> shards;
+  if (shard_bytes > 0) {
+    shards = write_shards(path, state.steps, cut_into_shards(arrays, shard_bytes));
+    metadata.emplace("shards", nlohmann::json(shards).dump());
+    arrays.clear();
+  }
+  files::write_safetensors(path, arrays, metadata);
+  remove_shards(path, shards);
 }
 
 TrainingState load_checkpoint(const fs::path& path, const std::string& what,
                               const std::vector<nn::NamedTensor>& tensors) {
   const std::string where = files::path_text(path);
-  const files::Safetensors file = files::read_safetensors(path);
+  files::Safetensors file = files::read_safetensors(path);
   const auto metadata = [&](const char* key) -> const std::string& {
     const auto at = file.metadata().find(key);
     if (at == file.metadata().end()) fail<FileError>(where, " is no checkpoint: no ", key);
@@ -107,15 +174,21 @@ TrainingState load_checkpoint(const fs::path& path, const std::string& what,
          files::printable(what, 2000),
          "\nGive the options and data it began with, or another folder.");
   const TrainingState state = state_of(files::parse_json(metadata("training"), where), where);
+  JoinedArrays arrays = arrays_of(path, std::move(file));
+  const auto fits = [](const files::ArrayView& array, const Tensor& tensor) {
+    const Shape shape{std::span(array.shape)};
+    const bool flat = shape.rank() == 1 && shape[0] == tensor.numel();  // it was cut
+    return array.dtype == tensor.dtype() && (shape == tensor.shape() || flat);
+  };
   for (const auto& [name, tensor] : tensors) {
-    const files::ArrayView& array = file.at(name);
-    if (array.dtype != tensor.dtype() || !(Shape(std::span(array.shape)) == tensor.shape()))
+    const files::ArrayView array = arrays.at(name);
+    if (!fits(array, tensor))
       fail<FileError>(where, ": ", name, " is ", name_of(array.dtype),
                       files::shape_text(array.shape), ", not ", tensor.text());
   }
   const NoGrad off_the_tape;
   for (const auto& [name, tensor] : tensors)
-    Tensor(tensor).copy_from(from_array(file.at(name)));
+    Tensor(tensor).copy_from(from_array(arrays.at(name)).reshape(tensor.shape()));
   return state;
 }
 

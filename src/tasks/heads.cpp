@@ -10,6 +10,7 @@
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/batches.hpp"
 #include "attn/tasks/pair_model.hpp"
+#include "attn/tensor/storage.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "attn/text/tokeniser.hpp"
 
@@ -56,7 +57,7 @@ std::vector<HeadWeights> heads(const PairModel& model, const Answer& answer,
 
   std::vector<HeadWeights> all;
   for (const models::Head& head : model.model->heads(batch, look)) {
-    const Tensor weights = head.weights.to(DType::f32).contiguous();
+    const Tensor weights = head.weights.to(DType::f32).to(Device::cpu).contiguous();
     const auto* first = weights.data<float>();
     const bool in_encoder = head.part == models::Head::Part::encoder;
     const bool in_decoder = head.part == models::Head::Part::decoder;

@@ -49,7 +49,7 @@ Vocabularies learn_tokenisers(const TokeniserPlan& plan, const std::vector<Examp
   targets.reserve(examples.size());
   for (const Example& example : examples) {
     sources.push_back(example.source);
-    targets.push_back(example.targets.front());
+    targets.insert(targets.end(), example.targets.begin(), example.targets.end());
   }
   if (plan.shared) {
     if (plan.source != plan.target)

@@ -110,6 +110,7 @@ Trained train(PairModel& model, const TrainingPlan& plan, const Watch& watch) {
                        .command = plan.command,
                        .resume = plan.resume,
                        .save_every = plan.save_every,
+                       .shard_bytes = plan.shard_bytes,
                        .device = plan.device},
                       watch);
 }

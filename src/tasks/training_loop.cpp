@@ -253,7 +253,7 @@ class Run {
     state_.random_key = nn::random().key();
     state_.random_drawn = nn::random().drawn();
     log_.flush();
-    save_checkpoint(checkpoint(), state_, plan_.what, tensors());
+    save_checkpoint(checkpoint(), state_, plan_.what, tensors(), plan_.shard_bytes);
     saved_ = Clock::now();
   }
 

@@ -46,8 +46,9 @@ struct LoopPlan {
   std::string what;              ///< a checkpoint of something else is refused
   std::string command;
   Resume resume = Resume::no;
-  std::int64_t save_every = 0;  ///< steps; 0: a minute
-  Device device = Device::cpu;  ///< of the steps; evaluations run on the CPU
+  std::int64_t save_every = 0;    ///< steps; 0: a minute
+  std::uint64_t shard_bytes = 0;  ///< of a checkpoint's files, at most; 0: one file
+  Device device = Device::cpu;    ///< of the steps; evaluations run on the CPU
 };
 
 /// What it does depends on plan and learner alone; a killed run goes on bit for bit.

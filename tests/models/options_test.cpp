@@ -47,6 +47,8 @@ TEST(ModelOptions, NumbersComeBackFromJson) {
     set_option(options, name, "77");
     EXPECT_NE(options, before) << name;
   }
+  set_option(options, "word-dropout", "0.15");
+  EXPECT_EQ(options.word_dropout, 0.15);
   set_option(options, "dropout", "0.35");
   EXPECT_EQ(options.dropout, 0.35);
   EXPECT_EQ(from_json(to_json(options), "here"), options);

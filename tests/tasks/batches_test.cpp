@@ -85,5 +85,15 @@ TEST(EncodePairs, DropsOrCutsWhatIsTooLong) {
   EXPECT_EQ(cut.pairs[0].source.size(), 9u) << "eight letters and the end";
 }
 
+TEST(EncodePairs, MakesAPairOfEachRightTarget) {
+  const PairModel model = toy::model();
+  const std::vector<Example> examples{{"1", "ab", {"a b", "b a"}}, {"2", "b", {"b"}}};
+  const auto encoded =
+      encode_pairs(examples, model.source, model.target, {8, 8}, Overlong::drop);
+  ASSERT_EQ(encoded.pairs.size(), 3u);
+  EXPECT_EQ(encoded.pairs[0].source, encoded.pairs[1].source);
+  EXPECT_EQ(encoded.pairs[1].target, model.target.encode("b a"));
+}
+
 }  // namespace
 }  // namespace attn::tasks

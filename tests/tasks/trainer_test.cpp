@@ -41,7 +41,8 @@ std::string bytes(const std::filesystem::path& path) {
 
 /// Trains to `steps`, stopping after each of `stops` to go on with everything fresh.
 Trained train_with_stops(const std::filesystem::path& folder, std::int64_t steps,
-                         const std::vector<std::int64_t>& stops) {
+                         const std::vector<std::int64_t>& stops,
+                         std::uint64_t shard_bytes = 0) {
   Trained trained;
   auto resume = Resume::no;
   for (std::size_t i = 0; i <= stops.size(); ++i) {
@@ -49,6 +50,7 @@ Trained train_with_stops(const std::filesystem::path& folder, std::int64_t steps
     TrainingPlan plan = toy::plan(model, folder);
     plan.budget.steps = steps;
     plan.resume = resume;
+    plan.shard_bytes = shard_bytes;
     std::int64_t seen = i == 0 ? 0 : stops[i - 1];
     const auto stop = [&] { return i < stops.size() && ++seen >= stops[i]; };
     trained = train(model, plan, {.progress = {}, .stop = stop});
@@ -68,6 +70,47 @@ TEST(Train, ARunThatWasInterruptedIsTheUninterruptedOneBitForBit) {
   EXPECT_EQ(losses(straight.path()), losses(broken.path()));
   EXPECT_EQ(bytes(straight.path() / "model.safetensors"),
             bytes(broken.path() / "model.safetensors"));
+}
+
+TEST(Train, ACheckpointInShardsGoesOnBitForBit) {
+  constexpr std::uint64_t kShard = 16384;  // smaller than some of the toy's arrays
+  const Folder straight;
+  const Folder broken;
+  train_with_stops(straight.path(), 30, {});
+  train_with_stops(broken.path(), 30, {7, 25}, kShard);
+  EXPECT_EQ(losses(straight.path()), losses(broken.path()));
+  std::size_t shards = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(broken.path()))
+    if (const std::string name = entry.path().filename().string();
+        name.starts_with("checkpoint.step-")) {
+      ++shards;
+      EXPECT_LE(entry.file_size(), kShard) << name;
+      EXPECT_TRUE(name.starts_with("checkpoint.step-30.")) << name << " is an old one";
+    }
+  EXPECT_GT(shards, 3u);
+  // Without the option the next one is a single file again.
+  PairModel model = toy::model();
+  TrainingPlan plan = toy::plan(model, broken.path());
+  plan.budget.steps = 31;
+  plan.resume = Resume::yes;
+  train(model, plan, {});
+  for (const auto& entry : std::filesystem::directory_iterator(broken.path()))
+    EXPECT_FALSE(entry.path().filename().string().starts_with("checkpoint.step-"));
+}
+
+TEST(Train, AShardThatIsMissingIsAnError) {
+  const Folder folder;
+  train_with_stops(folder.path(), 5, {}, 16384);
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+    if (entry.path().filename().string().starts_with("checkpoint.step-5.1-of-")) {
+      std::filesystem::remove(entry.path());
+      break;
+    }
+  PairModel model = toy::model();
+  TrainingPlan plan = toy::plan(model, folder.path());
+  plan.budget.steps = 10;
+  plan.resume = Resume::yes;
+  EXPECT_THROW(train(model, plan, {}), FileError);
 }
 
 TEST(Train, ThreadsChangeNothing) {

@@ -24,6 +24,7 @@
 #include "attn/text/unicode.hpp"
 #include "tools/attn/answer_maps.hpp"
 #include "tools/attn/command.hpp"
+#include "tools/attn/device.hpp"
 #include "tools/attn/model_folder.hpp"
 
 namespace attn::tools {
@@ -137,7 +138,8 @@ class Answering {
       : options_(options),
         manner_(manner),
         streams_(streams),
-        model_(tasks::load_model(model_folder(options.model, task))),
+        model_(
+            load_model_on(options.device, model_folder(options.model, task), "attn " + task)),
         maps_(options.map, options.search.look, streams) {
     if (model_.task != task)
       fail(options.model, " is a model for ", model_.task, ", not for ", task);
@@ -216,6 +218,7 @@ void add_answer_options(CLI::App& command, const std::string& task, AnswerOption
       ->check(CLI::Range(1, 1 << 20));
   command.add_flag("--json", options.json, "A JSON object a text");
   command.add_flag("--weights", options.weights, "With --json: tokens, and where each looked");
+  add_device_flag(command, options.device, "Where answers are computed");
   add_map_options(command, options.map);
   add_look_options(command, options.search.look);
 }

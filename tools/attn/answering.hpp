@@ -11,6 +11,7 @@
 
 #include "attn/models/search.hpp"
 #include "attn/tasks/pair_model.hpp"
+#include "attn/tensor/storage.hpp"
 #include "tools/attn/answer_maps.hpp"
 #include "tools/attn/command.hpp"
 
@@ -24,10 +25,11 @@ struct AnswerOptions {
   int lines = 64;
   bool json = false;
   bool weights = false;
+  Device device = Device::cpu;
 };
 
 /// --model, --beam, --best, --length-penalty, --temperature, --top, --seed, --lines, --json,
-/// --weights, those of maps and of steering, with the task's own defaults.
+/// --weights, --device, those of maps and of steering, with the task's own defaults.
 void add_answer_options(CLI::App& command, const std::string& task, AnswerOptions& options);
 
 /// What a task makes of texts before and after the model.

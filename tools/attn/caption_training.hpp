@@ -34,6 +34,7 @@ struct TrainCaption {
   std::string out;
   bool resume = false;
   std::int64_t save_every = 0;
+  std::uint64_t shard_bytes = 0;
   TrainingFlags flags;
   CaptionFlags caption;
 };

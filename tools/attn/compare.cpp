@@ -26,6 +26,7 @@
 #include "attn/tasks/trainer.hpp"
 #include "attn/text/unicode.hpp"
 #include "tools/attn/command.hpp"
+#include "tools/attn/device.hpp"
 #include "tools/attn/interrupt.hpp"
 #include "tools/attn/progress.hpp"
 #include "tools/attn/subwords.hpp"
@@ -232,7 +233,8 @@ void add_compare(CLI::App& app, Action& action) {
       ->check(CLI::PositiveNumber);
   add_threads_flag(*command, options->threads);
   command->add_flag("--json", options->json, "As JSON");
-  add_device_flag(*command, options->flags.device);
+  add_device_flag(*command, options->flags.device,
+                  "Where steps are computed; evaluations run on the CPU");
   add_budget_flags(*command, options->flags);
   add_data_flags(*command, options->flags);
   add_training_flags(*command, options->flags);

@@ -25,8 +25,10 @@
 #include "attn/tasks/scores.hpp"
 #include "attn/tasks/task.hpp"
 #include "attn/tasks/trainer.hpp"
+#include "attn/tensor/storage.hpp"
 #include "tools/attn/caption_training.hpp"
 #include "tools/attn/command.hpp"
+#include "tools/attn/device.hpp"
 #include "tools/attn/model_folder.hpp"
 #include "tools/attn/progress.hpp"
 #include "tools/attn/training_flags.hpp"
@@ -100,6 +102,8 @@ void write_answers(const std::string& path, const Evaluated& made) {
 
 int eval(const EvalOptions& options, const Streams& streams) {
   if (options.threads > 0) ThreadPool::set_default_threads(options.threads);
+  if (options.task == "caption" && options.flags.device == Device::gpu)
+    fail("attn eval caption: --device gpu: pictures are read on the CPU alone so far");
   if (options.task == "caption")
     return eval_caption({.model = options.model,
                          .part = options.part,
@@ -109,7 +113,7 @@ int eval(const EvalOptions& options, const Streams& streams) {
                         streams);
   const tasks::Task& task = tasks::task_named(options.task);
   const std::filesystem::path folder = model_folder(options.model, options.task);
-  const tasks::PairModel model = tasks::load_model(folder);
+  const tasks::PairModel model = load_model_on(options.flags.device, folder, "attn eval");
   if (model.task != options.task)
     fail(folder.string(), " is a model for ", model.task, ", not for ", options.task);
   tasks::TrainingRequest request = tasks::default_request(task);
@@ -190,6 +194,7 @@ void add_eval(CLI::App& app, Action& action) {
   command->add_option("--answers", options->answers, "Write source, answer and references here")
       ->type_name("FILE.jsonl");
   add_threads_flag(*command, options->threads);
+  add_device_flag(*command, options->flags.device, "Where answers are computed");
   command->add_flag("--json", options->json, "As JSON");
   add_data_flags(*command, options->flags);
   command->callback([options, &action] {

@@ -15,9 +15,11 @@
 #include "attn/models/search.hpp"
 #include "attn/tasks/pair_model.hpp"
 #include "attn/tasks/task.hpp"
+#include "attn/tensor/storage.hpp"
 #include "attn/text/unicode.hpp"
 #include "tools/attn/answer_maps.hpp"
 #include "tools/attn/command.hpp"
+#include "tools/attn/device.hpp"
 #include "tools/attn/model_folder.hpp"
 #include "tools/serve/answers.hpp"
 #include "tools/serve/live.hpp"
@@ -32,6 +34,7 @@ struct ExplainOptions {
   std::string html;
   std::string model;
   models::SearchOptions search;
+  Device device = Device::cpu;
 };
 
 int explain(const ExplainOptions& options, const Streams& streams) {
@@ -42,7 +45,8 @@ int explain(const ExplainOptions& options, const Streams& streams) {
   if (text::normalise(options.text).empty()) fail("the text is empty; there is nothing to do");
   // Before the model is asked: without a page there is nothing to write it into.
   serve::offline_page({});
-  const tasks::PairModel model = tasks::load_model(model_folder(options.model, options.task));
+  const tasks::PairModel model =
+      load_model_on(options.device, model_folder(options.model, options.task), "attn explain");
   if (model.task != options.task)
     fail(options.model, " is a model for ", model.task, ", not for ", options.task);
 
@@ -97,6 +101,7 @@ void add_explain(CLI::App& app, Action& action) {
       ->check(CLI::Range(1, 64));
   command->add_option("--best", options->search.best, "Answers to show; at most the beam")
       ->check(CLI::Range(1, 64));
+  add_device_flag(*command, options->device, "Where the answer is computed");
   add_look_options(*command, options->search.look);
   command->callback([options, &action] {
     action = [options](const Streams& streams) { return explain(*options, streams); };

@@ -16,7 +16,9 @@
 #include "attn/core/thread_pool.hpp"
 #include "attn/files/printable.hpp"
 #include "attn/tasks/task.hpp"
+#include "attn/tensor/storage.hpp"
 #include "tools/attn/command.hpp"
+#include "tools/attn/device.hpp"
 #include "tools/attn/model_folder.hpp"
 #include "tools/serve/assets.hpp"
 #include "tools/serve/models.hpp"
@@ -46,11 +48,14 @@ struct ServeFlags {
   std::vector<std::string> models;
   double seconds = 10.0;
   bool verbose = false;
+  Device device = Device::cpu;
 };
 
 /// The models that ship, and those that --model names.
-serve::Models load_models(const std::vector<std::string>& named, const Streams& streams) {
-  serve::Models models;
+serve::Models load_models(const std::vector<std::string>& named, Device device,
+                          const Streams& streams) {
+  check_device(device, "attn serve");
+  serve::Models models(device);
   for (const std::string& text : named) {
     const auto equals = text.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
@@ -89,7 +94,8 @@ int serve_until_asked(const ServeFlags& flags, const Streams& streams) {
   options.limits.request = std::chrono::milliseconds(static_cast<int>(flags.seconds * 1000));
   options.limits.pause = std::min(options.limits.pause, options.limits.request);
   if (flags.verbose) options.log = streams.err;
-  const serve::Service service(std::move(options), load_models(flags.models, streams));
+  const serve::Service service(std::move(options),
+                               load_models(flags.models, flags.device, streams));
   serve::Server server(service);
   server.stop_on_signals();
   if (!serve::has_page())
@@ -142,6 +148,7 @@ void add_serve(CLI::App& app, Action& action) {
                    "Seconds in which a request must arrive, its turn come, its answer be taken")
       ->capture_default_str()
       ->check(CLI::Range(0.1, 3600.0));
+  add_device_flag(*command, flags->device, "Where answers are computed");
   command->add_flag("--verbose", flags->verbose, "A line for each request on standard error");
   command->callback([flags, &action] {
     action = [flags](const Streams& streams) { return serve_until_asked(*flags, streams); };

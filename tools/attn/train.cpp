@@ -19,9 +19,11 @@
 #include "attn/tasks/prepare.hpp"
 #include "attn/tasks/task.hpp"
 #include "attn/tasks/trainer.hpp"
+#include "attn/tensor/gpu.hpp"
 #include "attn/tensor/storage.hpp"
 #include "tools/attn/caption_training.hpp"
 #include "tools/attn/command.hpp"
+#include "tools/attn/device.hpp"
 #include "tools/attn/interrupt.hpp"
 #include "tools/attn/progress.hpp"
 #include "tools/attn/subwords.hpp"
@@ -40,6 +42,7 @@ struct TrainOptions {
   bool resume = false;
   int threads = 0;
   std::int64_t save_every = 0;
+  std::uint64_t shard_mib = 0;
   TrainingFlags flags;
   CaptionFlags caption;
 };
@@ -63,6 +66,7 @@ std::string command_text(const TrainOptions& options) {
   }
   for (const auto& [name, value] : flags.training) add(name, value);
   if (flags.device == Device::gpu) add("device", "gpu");
+  if (flags.products == gpu::Products::tf32) add("precision", "tf32");
   return text + budget_text(flags.budget);
 }
 
@@ -98,12 +102,16 @@ void tell_beginning(const tasks::Prepared& prepared, const Streams& streams) {
 int train(const TrainOptions& options, const Streams& streams) {
   if (options.threads > 0) ThreadPool::set_default_threads(options.threads);
   check_device(options.flags.device, "attn train");
+  if (options.flags.products != gpu::Products::full && options.flags.device != Device::gpu)
+    fail("attn train: --precision tf32 is of --device gpu");
+  gpu::set_products(options.flags.products);
   if (options.task == "caption") {
     if (options.flags.device == Device::gpu)
       fail("attn train caption: --device gpu: pictures are read on the CPU alone so far");
     return train_caption({.out = options.out,
                           .resume = options.resume,
                           .save_every = options.save_every,
+                          .shard_bytes = options.shard_mib << 20,
                           .flags = options.flags,
                           .caption = options.caption},
                          streams);
@@ -126,6 +134,7 @@ int train(const TrainOptions& options, const Streams& streams) {
   prepared.plan.budget = options.flags.budget;
   prepared.plan.command = request.command;
   prepared.plan.save_every = options.save_every;
+  prepared.plan.shard_bytes = options.shard_mib << 20;
   prepared.plan.device = options.flags.device;
 
   const Interrupt interrupt;
@@ -168,11 +177,17 @@ void add_train(CLI::App& app, Action& action) {
       ->type_name("DIR");
   command->add_flag("--resume", options->resume, "Go on from the folder's checkpoint");
   add_threads_flag(*command, options->threads);
-  add_device_flag(*command, options->flags.device);
+  add_device_flag(*command, options->flags.device,
+                  "Where steps are computed; evaluations run on the CPU");
+  add_precision_flag(*command, options->flags.products);
   command
       ->add_option("--save-every", options->save_every,
                    "Steps between checkpoints; default: a minute")
       ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--shard-mib", options->shard_mib,
+                   "Cut checkpoints into files of at most so many MiB, to be carried on")
+      ->check(CLI::Range(1, 1 << 20));
   add_budget_flags(*command, options->flags);
   add_data_flags(*command, options->flags);
   add_model_flags(*command, options->flags);

@@ -126,7 +126,8 @@ int train_caption(const TrainCaption& asked, const Streams& streams) {
                             .budget = asked.flags.budget,
                             .folder = asked.out,
                             .resume = asked.resume ? tasks::Resume::yes : tasks::Resume::no,
-                            .save_every = asked.save_every},
+                            .save_every = asked.save_every,
+                            .shard_bytes = asked.shard_bytes},
                            parts,
                            {.progress = [&](const tasks::Progress& now) { line(now); },
                             .stop = [&] { return interrupt.asked(); }});

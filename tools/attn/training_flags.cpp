@@ -6,11 +6,10 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
-#include "attn/kernels/gpu/device.hpp"
 #include "attn/models/options.hpp"
 #include "attn/tasks/prepare.hpp"
 #include "attn/tasks/task.hpp"
-#include "attn/tensor/storage.hpp"
+#include "attn/tensor/gpu.hpp"
 
 namespace attn::tools {
 namespace {
@@ -37,6 +36,7 @@ constexpr ModelFlag kModelFlags[] = {
     {"--kernel", "kernel", "Width of a convolution"},
     {"--window", "window", "Reach of local attention on either side"},
     {"--dropout", "dropout", "Share of features dropped while training"},
+    {"--word-dropout", "word_dropout", "Share of words not seen while training"},
 };
 
 using Values = std::vector<std::pair<std::string, std::string>>;
@@ -74,21 +74,16 @@ void add_threads_flag(CLI::App& command, int& threads) {
       ->check(CLI::Range(1, 1024));
 }
 
-void add_device_flag(CLI::App& command, Device& device) {
+void add_precision_flag(CLI::App& command, gpu::Products& products) {
   command
       .add_option_function<std::string>(
-          "--device",
-          [&device](const std::string& name) {
-            device = name == name_of(Device::gpu) ? Device::gpu : Device::cpu;
+          "--precision",
+          [&products](const std::string& name) {
+            products = name == "tf32" ? gpu::Products::tf32 : gpu::Products::full;
           },
-          "Where steps are computed; evaluations run on the CPU")
-      ->type_name("cpu|gpu")
-      ->check(CLI::IsMember({"cpu", "gpu"}));
-}
-
-void check_device(Device device, const std::string& command) {
-  if (device == Device::gpu && !gpu::available())
-    fail(command, ": --device gpu: ", gpu::describe());
+          "Of products on the GPU: tf32 rounds their operands to 10 bits and is faster")
+      ->type_name("f32|tf32")
+      ->check(CLI::IsMember({"f32", "tf32"}));
 }
 
 void add_model_flags(CLI::App& command, TrainingFlags& flags) {

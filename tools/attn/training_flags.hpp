@@ -10,6 +10,7 @@
 
 #include "attn/tasks/prepare.hpp"
 #include "attn/tasks/trainer.hpp"
+#include "attn/tensor/gpu.hpp"
 #include "attn/tensor/storage.hpp"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): its own name
@@ -29,6 +30,7 @@ struct TrainingFlags {
   long vocabulary = 0;
   tasks::Budget budget;
   Device device = Device::cpu;
+  gpu::Products products = gpu::Products::full;
 };
 
 /// The task as the first word behind the command; wrong names are wrong usage.
@@ -37,10 +39,8 @@ void add_task_argument(CLI::App& command, std::string& task,
                        const std::vector<std::string>& more = {});
 /// --threads.
 void add_threads_flag(CLI::App& command, int& threads);
-/// --device.
-void add_device_flag(CLI::App& command, Device& device);
-/// Throws, naming the command, where the device is not there.
-void check_device(Device device, const std::string& command);
+/// --precision.
+void add_precision_flag(CLI::App& command, gpu::Products& products);
 
 /// The flags of model and training.
 void add_model_flags(CLI::App& command, TrainingFlags& flags);

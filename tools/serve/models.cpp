@@ -17,6 +17,8 @@
 #include "attn/tasks/pair_model.hpp"
 #include "attn/tasks/scores.hpp"
 #include "attn/tasks/task.hpp"
+#include "attn/tensor/gpu.hpp"
+#include "attn/tensor/storage.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tools/serve/message.hpp"
 
@@ -67,6 +69,10 @@ void Models::add(const std::string& task, const std::string& name,
   for (const ServedModel& other : models_[task])
     if (other.name == name) fail("two models for ", task, " have the name ", name);
   served.parameters = count_of(*served.model.model);
+  if (device_ == Device::gpu) {
+    served.model.model->to(device_);
+    gpu::synchronise();  // answers come from other threads
+  }
   models_[task].push_back(std::move(served));
 }
 

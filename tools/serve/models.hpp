@@ -14,6 +14,7 @@
 
 #include "attn/tasks/caption.hpp"
 #include "attn/tasks/pair_model.hpp"
+#include "attn/tensor/storage.hpp"
 
 namespace attn::serve {
 
@@ -25,6 +26,10 @@ struct ServedModel {
 
 class Models {
  public:
+  Models() = default;
+  /// Models of texts lie on the device; pictures are read on the CPU.
+  explicit Models(Device device) : device_(device) {}
+
   /// Reads a folder. A model of another task, or a name twice, is an InvalidArgument.
   void add(const std::string& task, const std::string& name,
            const std::filesystem::path& folder);
@@ -48,6 +53,7 @@ class Models {
   nlohmann::json describe() const;
 
  private:
+  Device device_ = Device::cpu;
   std::map<std::string, std::vector<ServedModel>> models_;
   std::map<std::string, tasks::CaptionModel> captioners_;
 };

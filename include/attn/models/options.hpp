@@ -43,6 +43,7 @@ struct ModelOptions {
   std::int64_t window = 5;          ///< reach of local attention on either side
   std::int64_t max_source = 64;  ///< longest source; the location score has a weight for each
   double dropout = 0.1;
+  double word_dropout = 0.0;  ///< share of words that are not seen while training
   Score score = Score::general;
   Reach reach = Reach::global;
   Feeding feeding = Feeding::on;

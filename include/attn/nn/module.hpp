@@ -14,6 +14,7 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/tensor/ops/normalise.hpp"
+#include "attn/tensor/storage.hpp"
 #include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
@@ -47,6 +48,8 @@ class Module {
   void to(DType dtype) const;
   /// Moves them likewise; an optimiser made before keeps its state where it was.
   void to(Device device) const;
+  /// Where its parameters lie; the CPU if it has none.
+  Device device() const;
 
  protected:
   Module();

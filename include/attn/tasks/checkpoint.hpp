@@ -33,8 +33,11 @@ struct TrainingState {
 
 /// `what` tells what is trained, options and data: a checkpoint of something else is an error.
 /// The file is replaced atomically; a full disk leaves the old one as it was.
+/// With `shard_bytes` the arrays lie beside it, in files of at most so many bytes; those of the
+/// checkpoint before are removed after the file is replaced.
 void save_checkpoint(const std::filesystem::path& path, const TrainingState& state,
-                     const std::string& what, const std::vector<nn::NamedTensor>& tensors);
+                     const std::string& what, const std::vector<nn::NamedTensor>& tensors,
+                     std::uint64_t shard_bytes = 0);
 
 /// Fills the tensors; names and shapes must be equal, and nothing is half-loaded.
 TrainingState load_checkpoint(const std::filesystem::path& path, const std::string& what,

@@ -14,7 +14,7 @@ namespace attn::tasks {
 struct Example {
   std::string id;  ///< where it comes from: a word, a Description-md5, a line
   std::string source;
-  std::vector<std::string> targets;  ///< all that are right; the first is learnt from
+  std::vector<std::string> targets;  ///< all that are right; each is learnt from
 };
 
 struct Corpus {

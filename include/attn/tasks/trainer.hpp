@@ -42,8 +42,9 @@ struct TrainingPlan {
   std::string what;              ///< what is trained; a checkpoint of something else is refused
   std::string command;           ///< for the card of the model
   Resume resume = Resume::no;
-  std::int64_t save_every = 0;  ///< steps between checkpoints; 0: a minute
-  Device device = Device::cpu;  ///< of the steps; evaluations run on the CPU
+  std::int64_t save_every = 0;    ///< steps between checkpoints; 0: a minute
+  std::uint64_t shard_bytes = 0;  ///< of a checkpoint's files, at most; 0: one file
+  Device device = Device::cpu;    ///< of the steps; evaluations run on the CPU
 };
 
 struct Progress {

@@ -13,8 +13,8 @@
 #include "attn/models/look.hpp"
 #include "attn/models/options.hpp"
 #include "attn/models/seq2seq.hpp"
+#include "attn/nn/seq2seq/decoder_step.hpp"
 #include "attn/tensor/attend.hpp"
-#include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/ops/normalise.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
@@ -105,7 +105,7 @@ Prediction TransformerDecoding::step(const Tensor& tokens) {
     fail(kWhere, "tokens ", tokens.text(), "; i64 [", rows, "] is accepted");
   // Rows of a source are not positions: all of them are at the same place.
   const Transformer::Input in = model_.input(tokens.reshape({sources_, group_}), next_place());
-  const Steering steered = steering(look_, length_, 1, memory_.front().size(1));
+  const Steering steered = steering(look_, length_, 1, memory_.front());
   const Decoder::Made made = model_.decoder().next(
       in.words, memory_, {spec::lengths(lengths_) && steered.keep, steered.temperature},
       in.places, layers_);
@@ -138,8 +138,8 @@ void TransformerDecoding::choose_sources(const std::vector<std::int64_t>& source
   sources_ = static_cast<std::int64_t>(sources.size());
   if (sources == as_they_are) return;
   const Tensor index = Tensor::from(sources, {sources_});
-  lengths_ = index_select(lengths_, 0, index);
-  for (Tensor& layer : memory_) layer = index_select(layer, 0, index);
+  lengths_ = nn::select_rows(lengths_, 0, index);
+  for (Tensor& layer : memory_) layer = nn::select_rows(layer, 0, index);
   if (model_.copy() && !covers_) copying_.select(index);
 }
 
@@ -165,7 +165,7 @@ void TransformerDecoding::select(const Tensor& rows) {
   for (DecoderLayer::Kept& layer : layers_) layer.past.select(moves);
   if (!covers_) return;
   copying_.select(packed);
-  if (covered_.defined()) covered_ = index_select(covered_, 0, packed);
+  covered_ = nn::select_rows(covered_, 0, packed);
 }
 
 }  // namespace

@@ -87,7 +87,7 @@ std::vector<Head> Transformer::heads(const Batch& batch, const Look& look) const
   const Places source_places = places({0, extent});
   const Tensor x = source_places.added_to(words);
   const Input in = input(batch.input, places({0, batch.input.size(1)}));
-  Steering source = steering(look, 0, batch.input.size(1), extent);
+  Steering source = steering(look, 0, batch.input.size(1), x);
   source.keep = spec::lengths(batch.source_lengths) && source.keep;
   const Decoder::Weights decoder = decoder_.weights(
       in.words, encoder_(x, batch.source_lengths, source_places), source, in.places);

@@ -4,11 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "attn/core/dtype.hpp"
+#include "attn/nn/seq2seq/decoder_step.hpp"
+#include "attn/tensor/storage.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "models/transformer/attention.hpp"
 
@@ -30,7 +33,7 @@ Tensor room(const Tensor& like, std::int64_t rows, std::int64_t capacity) {
   Shape shape = like.shape();
   shape[0] = rows;
   shape[1] = capacity;
-  return Tensor::empty(shape, like.dtype());
+  return Tensor::empty(shape, like.dtype(), like.device());
 }
 
 /// Where rows lie in bytes.
@@ -47,6 +50,14 @@ struct Bytes {
   std::size_t position;
   std::size_t row;
 };
+
+/// Which row each row becomes, whole.
+Tensor rows_after(const RowMoves& moves, std::int64_t before) {
+  std::vector<std::int64_t> rows(at(moves.rows), 0);
+  if (moves.rows == before) std::iota(rows.begin(), rows.end(), 0);
+  for (const RowMoves::Move& move : moves.moves) rows[at(move.to)] = move.from;
+  return Tensor::from(rows, {moves.rows});
+}
 
 }  // namespace
 
@@ -76,8 +87,8 @@ RowMoves Ancestry::select(std::span<const std::int64_t> rows) {
 void Past::append(const KeysValues& now) {
   const Shape& added = now.keys.shape();  // [rows, heads, 1, channels]
   if (!memory_.defined()) {
-    memory_ =
-        Tensor::empty({added[0], kFirstCapacity, 2, added[1], added[3]}, now.keys.dtype());
+    memory_ = Tensor::empty({added[0], kFirstCapacity, 2, added[1], added[3]}, now.keys.dtype(),
+                            now.keys.device());
   } else if (length_ == memory_.size(1)) {
     const Tensor wider = room(memory_, memory_.size(0), 2 * length_);
     wider.slice(1, 0, length_).copy_from(memory_);
@@ -94,6 +105,10 @@ KeysValues Past::seen() const {
 
 void Past::select(const RowMoves& moves) {
   if (!memory_.defined()) return;
+  if (memory_.device() == Device::gpu) {
+    memory_ = nn::select_rows(memory_, 0, rows_after(moves, memory_.size(0)));
+    return;
+  }
   if (moves.rows == memory_.size(0)) {
     move_within(moves);
     return;

@@ -178,7 +178,8 @@ Trained train_caption(const CaptionPlan& plan, const DigitParts& parts, const Wa
                        .what = caption_what(request),
                        .command = request.command,
                        .resume = plan.resume,
-                       .save_every = plan.save_every},
+                       .save_every = plan.save_every,
+                       .shard_bytes = plan.shard_bytes},
                       watch);
 }
 

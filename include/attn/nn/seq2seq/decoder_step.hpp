@@ -27,7 +27,9 @@ struct DecoderStep {
 /// One step: tokens i64 [batch]. The source (DecoderSource) is bound inside.
 using StepFunction = std::function<DecoderStep(const Tensor& tokens, const DecoderState&)>;
 
-/// The chosen rows of the batch, index i64 [rows]: what a beam search goes on with.
+/// The chosen rows of the batch, index i64 [rows] on the CPU: what a beam search goes on with.
+/// A tensor that is not defined stays so.
+Tensor select_rows(const Tensor& x, int axis, const Tensor& index);
 DecoderState select_rows(const DecoderState& state, const Tensor& index);
 DecoderSource select_rows(const DecoderSource& source, const Tensor& index);
 

@@ -42,7 +42,8 @@ struct CaptionPlan {
   Budget budget;
   std::filesystem::path folder;
   Resume resume = Resume::no;
-  std::int64_t save_every = 0;  ///< steps; 0: a minute
+  std::int64_t save_every = 0;    ///< steps; 0: a minute
+  std::uint64_t shard_bytes = 0;  ///< of a checkpoint's files, at most; 0: one file
 };
 
 /// Trains on canvases of parts.train that never come twice, keeps the best on parts.development

@@ -1,0 +1,102 @@
+// Answers are searched for on the GPU as on the CPU.
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "attn/models/options.hpp"
+#include "attn/models/search.hpp"
+#include "attn/models/seq2seq.hpp"
+#include "attn/nn/init.hpp"
+#include "attn/tensor/random.hpp"
+#include "attn/tensor/storage.hpp"
+#include "attn/tensor/tensor.hpp"
+#include "gpu/same_on_gpu.hpp"
+
+namespace attn::test {
+namespace {
+
+constexpr std::int64_t kWords = 60;
+
+models::ModelOptions small(const char* kind) {
+  models::ModelOptions options;
+  models::set_option(options, "kind", kind);
+  options.source_vocabulary = options.target_vocabulary = kWords;
+  options.dim = 32;
+  options.heads = 4;
+  options.feed_forward = 64;
+  options.max_source = 12;
+  return options;
+}
+
+void expect_same_answers(const models::ModelOptions& options, const std::string& name) {
+  nn::seed(5);
+  const std::shared_ptr<models::Seq2Seq> model = models::make_model(options);
+  model->eval();
+  attn::Random random(8);
+  const Tensor source = random_integers({7, 12}, 4, kWords, random);
+  const Tensor lengths = random_integers({7}, 1, 13, random);
+  for (const std::int64_t beam : {1, 4}) {
+    const models::SearchOptions search{.beam = beam, .best = beam, .max_length = 20};
+    model->to(Device::cpu);
+    const auto want = models::search(*model, source, lengths, search);
+    model->to(Device::gpu);
+    const auto got = models::search(*model, source, lengths, search);
+    ASSERT_EQ(got.size(), want.size());
+    for (std::size_t row = 0; row < want.size(); ++row) {
+      ASSERT_EQ(got[row].size(), want[row].size());
+      for (std::size_t i = 0; i < want[row].size(); ++i) {
+        EXPECT_EQ(got[row][i].tokens, want[row][i].tokens) << name << ", row " << row;
+        EXPECT_NEAR(got[row][i].score, want[row][i].score, 1e-4) << name << ", row " << row;
+        ASSERT_EQ(got[row][i].weights.size(), want[row][i].weights.size());
+        for (std::size_t w = 0; w < want[row][i].weights.size(); ++w)
+          EXPECT_NEAR(got[row][i].weights[w], want[row][i].weights[w], 1e-4) << name;
+      }
+    }
+  }
+}
+
+TEST(GpuSearch, OfEveryKindOfModel) {
+  SKIP_WITHOUT_GPU();
+  for (const char* kind : {"rnn", "bahdanau", "luong", "convolutional", "transformer"})
+    expect_same_answers(small(kind), kind);
+}
+
+TEST(GpuSearch, OfTransformersThatPlaceAndCopyInOtherWays) {
+  SKIP_WITHOUT_GPU();
+  for (const char* positions : {"sinusoidal", "rotary", "relative"}) {
+    models::ModelOptions options = small("transformer");
+    models::set_option(options, "positions", positions);
+    expect_same_answers(options, positions);
+  }
+  for (const char* copy : {"pointer", "coverage"}) {
+    models::ModelOptions options = small("transformer");
+    models::set_option(options, "copy", copy);
+    models::set_option(options, "tie", "all");
+    expect_same_answers(options, copy);
+  }
+}
+
+TEST(GpuSearch, SteeredAttention) {
+  SKIP_WITHOUT_GPU();
+  nn::seed(5);
+  const std::shared_ptr<models::Seq2Seq> model = models::make_model(small("transformer"));
+  model->eval();
+  attn::Random random(8);
+  const Tensor source = random_integers({3, 12}, 4, kWords, random);
+  const Tensor lengths = Tensor::full({3}, 12.0, DType::i64);
+  models::SearchOptions search{.beam = 2, .max_length = 10};
+  search.look.temperature = 0.5;
+  const auto want = models::search(*model, source, lengths, search);
+  model->to(Device::gpu);
+  const auto got = models::search(*model, source, lengths, search);
+  for (std::size_t row = 0; row < want.size(); ++row)
+    EXPECT_EQ(got[row][0].tokens, want[row][0].tokens);
+}
+
+}  // namespace
+}  // namespace attn::test

@@ -1,0 +1,42 @@
+#include "tools/attn/device.hpp"
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <string>
+
+#include "attn/core/error.hpp"
+#include "attn/tasks/pair_model.hpp"
+#include "attn/tensor/gpu.hpp"
+#include "attn/tensor/storage.hpp"
+
+namespace attn::tools {
+
+void add_device_flag(CLI::App& command, Device& device, const std::string& help) {
+  command
+      .add_option_function<std::string>(
+          "--device",
+          [&device](const std::string& name) {
+            device = name == name_of(Device::gpu) ? Device::gpu : Device::cpu;
+          },
+          help)
+      ->type_name("cpu|gpu")
+      ->check(CLI::IsMember({"cpu", "gpu"}));
+}
+
+void check_device(Device device, const std::string& command) {
+  if (device == Device::gpu && !gpu::available())
+    fail(command, ": --device gpu: ", gpu::describe());
+}
+
+tasks::PairModel load_model_on(Device device, const std::filesystem::path& folder,
+                               const std::string& command) {
+  check_device(device, command);
+  tasks::PairModel model = tasks::load_model(folder);
+  if (device == Device::gpu) {
+    model.model->to(device);
+    gpu::synchronise();  // other threads have streams of their own
+  }
+  return model;
+}
+
+}  // namespace attn::tools
