@@ -110,7 +110,8 @@ Trained train(PairModel& model, const TrainingPlan& plan, const Watch& watch) {
                        .command = plan.command,
                        .resume = plan.resume,
                        .save_every = plan.save_every,
-                       .device = plan.device},
+                       .device = plan.device,
+                       .precision = plan.precision},
                       watch);
 }
 

@@ -80,6 +80,29 @@ TEST(GpuProduct, FloatsAreNotRoundedToTf32) {
       [](const Tensors& in) { return Tensors{matmul(in[0], in[1])}; }, 3e-5);
 }
 
+TEST(GpuProduct, LargeOnesOfFloatsAreAsGoodAsSmallOnes) {
+  SKIP_WITHOUT_GPU();
+  const Tensor a = random_tensor("a", {2048, 1024});
+  const Tensor b = random_tensor("b", {1024, 3072});
+  const Tensor bias = random_tensor("bias", {3072});
+  const auto narrow = [](const Tensor& x) { return x.to(DType::f32).to(Device::gpu); };
+  // What floats can hold, multiplied in double.
+  const auto wide = [](const Tensor& x) { return x.to(DType::f32).to(DType::f64); };
+  const auto off = [](const Tensor& got, const Tensor& want) {
+    const Tensor apart = abs(got.to(Device::cpu).to(DType::f64) - want);
+    return max(apart.reshape({apart.numel()}), 0).values.item();
+  };
+  const Tensor want = matmul(wide(a), wide(b));
+  // Terms of size 1/4 and 1024 of them: sums of size 8, of which floats keep 24 bits.
+  EXPECT_LT(off(matmul(narrow(a), narrow(b)), want), 2e-5);
+  const Tensor turned = narrow(b.transpose(0, 1).contiguous()).transpose(0, 1);
+  EXPECT_LT(off(matmul(narrow(a), turned), want), 2e-5);
+  const Tensor left = narrow(a.transpose(0, 1).contiguous()).transpose(0, 1);
+  EXPECT_LT(off(matmul(left, turned), want), 2e-5);
+  EXPECT_LT(off(linear(narrow(a), turned.transpose(0, 1), narrow(bias)), want + wide(bias)),
+            2e-5);
+}
+
 TEST(GpuProduct, Tf32OnlyWhenAsked) {
   SKIP_WITHOUT_GPU();
   const Tensor a = random_tensor("a", {256, 512}).to(DType::f32);

@@ -120,6 +120,7 @@ nlohmann::json run_one(const CompareOptions& options, const Contender& contender
   tasks::write_vocabularies(folder, prepared.model);
   prepared.plan.budget = options.flags.budget;
   prepared.plan.device = options.flags.device;
+  prepared.plan.precision = options.flags.precision;
   TrainingProgress line(streams);
   const tasks::Trained trained =
       tasks::train(prepared.model, prepared.plan,
@@ -170,7 +171,7 @@ void print_table(const nlohmann::json& results, const Halves& halves, const Stre
 
 int compare(const CompareOptions& options, const Streams& streams) {
   if (options.threads > 0) ThreadPool::set_default_threads(options.threads);
-  check_device(options.flags.device, "attn compare");
+  check_device(options.flags, "attn compare");
   const tasks::Budget& budget = options.flags.budget;
   if (budget.minutes <= 0.0 && budget.epochs <= 0 && budget.steps <= 0)
     fail("the same budget is what makes a comparison: give --minutes, --epochs or --steps");
@@ -232,7 +233,7 @@ void add_compare(CLI::App& app, Action& action) {
       ->check(CLI::PositiveNumber);
   add_threads_flag(*command, options->threads);
   command->add_flag("--json", options->json, "As JSON");
-  add_device_flag(*command, options->flags.device);
+  add_device_flags(*command, options->flags);
   add_budget_flags(*command, options->flags);
   add_data_flags(*command, options->flags);
   add_training_flags(*command, options->flags);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/core/thread_pool.hpp"
 #include "attn/files/printable.hpp"
@@ -63,6 +64,7 @@ std::string command_text(const TrainOptions& options) {
   }
   for (const auto& [name, value] : flags.training) add(name, value);
   if (flags.device == Device::gpu) add("device", "gpu");
+  if (flags.precision == DType::bf16) add("precision", "bf16");
   return text + budget_text(flags.budget);
 }
 
@@ -97,7 +99,7 @@ void tell_beginning(const tasks::Prepared& prepared, const Streams& streams) {
 
 int train(const TrainOptions& options, const Streams& streams) {
   if (options.threads > 0) ThreadPool::set_default_threads(options.threads);
-  check_device(options.flags.device, "attn train");
+  check_device(options.flags, "attn train");
   if (options.task == "caption") {
     if (options.flags.device == Device::gpu)
       fail("attn train caption: --device gpu: pictures are read on the CPU alone so far");
@@ -127,6 +129,7 @@ int train(const TrainOptions& options, const Streams& streams) {
   prepared.plan.command = request.command;
   prepared.plan.save_every = options.save_every;
   prepared.plan.device = options.flags.device;
+  prepared.plan.precision = options.flags.precision;
 
   const Interrupt interrupt;
   TrainingProgress line(streams);
@@ -158,7 +161,7 @@ void add_train(CLI::App& app, Action& action) {
       "    attn train pronounce --out phones --resume --minutes 10\n"
       "    attn train pronounce --out old --model luong --score concat --reach local-p\n"
       "    attn train translate --out danish --language da\n"
-      "    attn train translate --out fast --device gpu --batch-tokens 16384\n"
+      "    attn train translate --out fast --device gpu --precision bf16 --batch-tokens 16384\n"
       "    attn train pronounce --out mine --data words.tsv\n"
       "    attn train translate --out mine --data sentences.tsv --vocabulary 2000\n"
       "    attn train caption --out pictures --attention soft --minutes 20");
@@ -168,7 +171,7 @@ void add_train(CLI::App& app, Action& action) {
       ->type_name("DIR");
   command->add_flag("--resume", options->resume, "Go on from the folder's checkpoint");
   add_threads_flag(*command, options->threads);
-  add_device_flag(*command, options->flags.device);
+  add_device_flags(*command, options->flags);
   command
       ->add_option("--save-every", options->save_every,
                    "Steps between checkpoints; default: a minute")

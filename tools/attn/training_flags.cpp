@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/kernels/gpu/device.hpp"
 #include "attn/models/options.hpp"
@@ -74,20 +75,31 @@ void add_threads_flag(CLI::App& command, int& threads) {
       ->check(CLI::Range(1, 1024));
 }
 
-void add_device_flag(CLI::App& command, Device& device) {
+void add_device_flags(CLI::App& command, TrainingFlags& flags) {
   command
       .add_option_function<std::string>(
           "--device",
-          [&device](const std::string& name) {
-            device = name == name_of(Device::gpu) ? Device::gpu : Device::cpu;
+          [&flags](const std::string& name) {
+            flags.device = name == name_of(Device::gpu) ? Device::gpu : Device::cpu;
           },
           "Where steps are computed; evaluations run on the CPU")
       ->type_name("cpu|gpu")
       ->check(CLI::IsMember({"cpu", "gpu"}));
+  command
+      .add_option_function<std::string>(
+          "--precision",
+          [&flags](const std::string& name) {
+            flags.precision = name == name_of(DType::bf16) ? DType::bf16 : DType::f32;
+          },
+          "Of weights and activations in a step; bf16 on the GPU, with masters in f32")
+      ->type_name("f32|bf16")
+      ->check(CLI::IsMember({"f32", "bf16"}));
 }
 
-void check_device(Device device, const std::string& command) {
-  if (device == Device::gpu && !gpu::available())
+void check_device(const TrainingFlags& flags, const std::string& command) {
+  if (flags.precision == DType::bf16 && flags.device != Device::gpu)
+    fail(command, ": --precision bf16 is built for --device gpu; the CPU trains in f32");
+  if (flags.device == Device::gpu && !gpu::available())
     fail(command, ": --device gpu: ", gpu::describe());
 }
 

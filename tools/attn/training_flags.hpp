@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "attn/core/dtype.hpp"
 #include "attn/tasks/prepare.hpp"
 #include "attn/tasks/trainer.hpp"
 #include "attn/tensor/storage.hpp"
@@ -29,6 +30,7 @@ struct TrainingFlags {
   long vocabulary = 0;
   tasks::Budget budget;
   Device device = Device::cpu;
+  DType precision = DType::f32;
 };
 
 /// The task as the first word behind the command; wrong names are wrong usage.
@@ -37,10 +39,10 @@ void add_task_argument(CLI::App& command, std::string& task,
                        const std::vector<std::string>& more = {});
 /// --threads.
 void add_threads_flag(CLI::App& command, int& threads);
-/// --device.
-void add_device_flag(CLI::App& command, Device& device);
-/// Throws, naming the command, where the device is not there.
-void check_device(Device device, const std::string& command);
+/// --device and --precision.
+void add_device_flags(CLI::App& command, TrainingFlags& flags);
+/// Throws, naming the command, where the device is not there or has no such precision.
+void check_device(const TrainingFlags& flags, const std::string& command);
 
 /// The flags of model and training.
 void add_model_flags(CLI::App& command, TrainingFlags& flags);

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "attn/core/dtype.hpp"
 #include "attn/models/search.hpp"
 #include "attn/tasks/batches.hpp"
 #include "attn/tasks/corpus.hpp"
@@ -44,6 +45,9 @@ struct TrainingPlan {
   Resume resume = Resume::no;
   std::int64_t save_every = 0;  ///< steps between checkpoints; 0: a minute
   Device device = Device::cpu;  ///< of the steps; evaluations run on the CPU
+  /// Of parameters and activations in the steps: f32, or bf16 on the GPU, where the optimiser
+  /// keeps masters in f32.
+  DType precision = DType::f32;
 };
 
 struct Progress {
