@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows G7 and G8: training steps of attn and of the same models in PyTorch, in turn on one GPU.
 
-    training_peers.py [training_bench] [--rounds N] [--rows G7,G8]
+    training_peers.py [training_bench] [--rounds N] [--rows G7,G8] [--peers eager,compiled]
 
 A step is forward, backward, clipping and Adam. G7: GRU encoder and decoder of two layers with
 additive attention, in fp32 (PyTorch's cuDNN takes TF32 by default; its products do not). G8: the
@@ -148,7 +148,7 @@ def milliseconds(run):
     return (time.perf_counter() - begin) / STEPS * 1e3
 
 
-def contenders(row):
+def contenders(row, wanted):
     """Names and steps; a name that cannot run is told and left out."""
     torch.manual_seed(1)
     if row == "G7":
@@ -156,7 +156,8 @@ def contenders(row):
     else:
         model, step = training_step(Transformer(16_000), 16_000, 64, True)
     calls = {"eager": model, "compiled": torch.compile(model)}
-    for name, call in calls.items():
+    for name in wanted:
+        call = calls[name]
         run = lambda call=call: step(call)
         begin = time.perf_counter()
         try:
@@ -190,9 +191,10 @@ def main():
     parser.add_argument("program", nargs="?", default="build/cuda/bin/training_bench")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--rows", default="G7,G8")
+    parser.add_argument("--peers", default="eager,compiled")
     args = parser.parse_args()
     for row in args.rows.split(","):
-        peers = dict(contenders(row))
+        peers = dict(contenders(row, args.peers.split(",")))
         times = {}
         for _ in range(args.rounds):
             for name, run in peers.items():

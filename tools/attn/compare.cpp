@@ -171,7 +171,8 @@ void print_table(const nlohmann::json& results, const Halves& halves, const Stre
 
 int compare(const CompareOptions& options, const Streams& streams) {
   if (options.threads > 0) ThreadPool::set_default_threads(options.threads);
-  check_device(options.flags, "attn compare");
+  check_precision(options.flags, "attn compare");
+  check_device(options.flags.device, "attn compare");
   const tasks::Budget& budget = options.flags.budget;
   if (budget.minutes <= 0.0 && budget.epochs <= 0 && budget.steps <= 0)
     fail("the same budget is what makes a comparison: give --minutes, --epochs or --steps");
@@ -233,7 +234,8 @@ void add_compare(CLI::App& app, Action& action) {
       ->check(CLI::PositiveNumber);
   add_threads_flag(*command, options->threads);
   command->add_flag("--json", options->json, "As JSON");
-  add_device_flags(*command, options->flags);
+  add_device_flag(*command, options->flags.device);
+  add_precision_flag(*command, options->flags.precision);
   add_budget_flags(*command, options->flags);
   add_data_flags(*command, options->flags);
   add_training_flags(*command, options->flags);

@@ -99,7 +99,8 @@ void tell_beginning(const tasks::Prepared& prepared, const Streams& streams) {
 
 int train(const TrainOptions& options, const Streams& streams) {
   if (options.threads > 0) ThreadPool::set_default_threads(options.threads);
-  check_device(options.flags, "attn train");
+  check_precision(options.flags, "attn train");
+  check_device(options.flags.device, "attn train");
   if (options.task == "caption") {
     if (options.flags.device == Device::gpu)
       fail("attn train caption: --device gpu: pictures are read on the CPU alone so far");
@@ -171,7 +172,8 @@ void add_train(CLI::App& app, Action& action) {
       ->type_name("DIR");
   command->add_flag("--resume", options->resume, "Go on from the folder's checkpoint");
   add_threads_flag(*command, options->threads);
-  add_device_flags(*command, options->flags);
+  add_device_flag(*command, options->flags.device);
+  add_precision_flag(*command, options->flags.precision);
   command
       ->add_option("--save-every", options->save_every,
                    "Steps between checkpoints; default: a minute")

@@ -75,32 +75,38 @@ void add_threads_flag(CLI::App& command, int& threads) {
       ->check(CLI::Range(1, 1024));
 }
 
-void add_device_flags(CLI::App& command, TrainingFlags& flags) {
+void add_device_flag(CLI::App& command, Device& device) {
   command
       .add_option_function<std::string>(
           "--device",
-          [&flags](const std::string& name) {
-            flags.device = name == name_of(Device::gpu) ? Device::gpu : Device::cpu;
+          [&device](const std::string& name) {
+            device = name == name_of(Device::gpu) ? Device::gpu : Device::cpu;
           },
           "Where steps are computed; evaluations run on the CPU")
       ->type_name("cpu|gpu")
       ->check(CLI::IsMember({"cpu", "gpu"}));
+}
+
+void check_device(Device device, const std::string& command) {
+  if (device == Device::gpu && !gpu::available())
+    fail(command, ": --device gpu: ", gpu::describe());
+}
+
+void add_precision_flag(CLI::App& command, DType& precision) {
   command
       .add_option_function<std::string>(
           "--precision",
-          [&flags](const std::string& name) {
-            flags.precision = name == name_of(DType::bf16) ? DType::bf16 : DType::f32;
+          [&precision](const std::string& name) {
+            precision = name == name_of(DType::bf16) ? DType::bf16 : DType::f32;
           },
           "Of weights and activations in a step; bf16 on the GPU, with masters in f32")
       ->type_name("f32|bf16")
       ->check(CLI::IsMember({"f32", "bf16"}));
 }
 
-void check_device(const TrainingFlags& flags, const std::string& command) {
+void check_precision(const TrainingFlags& flags, const std::string& command) {
   if (flags.precision == DType::bf16 && flags.device != Device::gpu)
     fail(command, ": --precision bf16 is built for --device gpu; the CPU trains in f32");
-  if (flags.device == Device::gpu && !gpu::available())
-    fail(command, ": --device gpu: ", gpu::describe());
 }
 
 void add_model_flags(CLI::App& command, TrainingFlags& flags) {

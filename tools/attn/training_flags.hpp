@@ -39,10 +39,14 @@ void add_task_argument(CLI::App& command, std::string& task,
                        const std::vector<std::string>& more = {});
 /// --threads.
 void add_threads_flag(CLI::App& command, int& threads);
-/// --device and --precision.
-void add_device_flags(CLI::App& command, TrainingFlags& flags);
-/// Throws, naming the command, where the device is not there or has no such precision.
-void check_device(const TrainingFlags& flags, const std::string& command);
+/// --device.
+void add_device_flag(CLI::App& command, Device& device);
+/// Throws, naming the command, where the device is not there.
+void check_device(Device device, const std::string& command);
+/// --precision.
+void add_precision_flag(CLI::App& command, DType& precision);
+/// Throws, naming the command, where the device has no such precision.
+void check_precision(const TrainingFlags& flags, const std::string& command);
 
 /// The flags of model and training.
 void add_model_flags(CLI::App& command, TrainingFlags& flags);

@@ -20,7 +20,7 @@ struct Turns {
 /// A thread gives one channel its new number, from the two of its pair.
 template <class T>
 __global__ void rotate_kernel(Turns n, Places<2> places, std::int64_t channel_step, const T* x,
-                              const WideOf<T>* cos, const WideOf<T>* sin, T* out) {
+                              const T* cos, const T* sin, T* out) {
   for_numbers(places.count, [&](std::int64_t i) {
     std::int64_t at[2];
     places.at(i, at);
@@ -34,10 +34,9 @@ __global__ void rotate_kernel(Turns n, Places<2> places, std::int64_t channel_st
     const std::int64_t pair = n.halves ? channel % n.pairs : channel / 2;
     const bool first = n.halves ? channel < n.pairs : channel % 2 == 0;
     const std::int64_t apart = n.halves ? n.pairs : 1;
-    const WideOf<T> other = wide(x[at[1] + (first ? apart : -apart) * channel_step]);
+    const T other = x[at[1] + (first ? apart : -apart) * channel_step];
     const std::int64_t turn = batch * n.batch_step + position * n.pairs + pair;
-    out[at[0]] =
-        op::convert<T>(wide(x[at[1]]) * cos[turn] + (first ? -other : other) * sin[turn]);
+    out[at[0]] = x[at[1]] * cos[turn] + (first ? -other : other) * sin[turn];
   });
 }
 
@@ -53,12 +52,11 @@ void rotate(const Tensor& x, const Tensor& cos, const Tensor& sin, RotaryPairs p
                 x.size(3),
                 pairs == RotaryPairs::halves};
   const Places<2> places(out.shape(), {out.strides(), x.strides()});
-  dispatch_numbers(x.dtype(), "attn::rotary", [&](auto zero) {
+  op::dispatch_real(x.dtype(), "attn::rotary", [&](auto zero) {
     using T = decltype(zero);
-    using W = WideOf<T>;
     rotate_kernel<<<blocks_for(out.numel()), kThreads, 0, stream()>>>(
-        n, places, x.strides()[3], op::numbers<const T>(x), op::numbers<const W>(cos),
-        op::numbers<const W>(sin), op::numbers<T>(out));
+        n, places, x.strides()[3], op::numbers<const T>(x), op::numbers<const T>(cos),
+        op::numbers<const T>(sin), op::numbers<T>(out));
   });
   check_launch();
 }

@@ -9,8 +9,8 @@
 
 namespace attn::gpu {
 
-/// out = x turned: [batch, heads, positions, channels] with any strides. cos and sin, f64 beside
-/// f64 and else f32, are packed [1 or batch, positions, pairs].
+/// out = x turned: [batch, heads, positions, channels] with any strides, f32 or f64 as cos and
+/// sin, which are packed [1 or batch, positions, pairs].
 void rotate(const Tensor& x, const Tensor& cos, const Tensor& sin, RotaryPairs pairs,
             const Tensor& out);
 

@@ -134,11 +134,10 @@ RotaryTable rotary_table(const Tensor& positions, const RotaryOptions& options, 
 
 Tensor rotary(const Tensor& x, const RotaryTable& table) {
   check(x, table);
-  if (op::is_half(x.dtype()) && !op::on_gpu(x))
-    return rotary(x.to(DType::f32), table).to(x.dtype());
+  if (op::is_half(x.dtype())) return rotary(x.to(DType::f32), table).to(x.dtype());
   // Tables are made on the CPU.
-  const Tensor cos = table.cos.detach().to(x.device()).to(turns_dtype(x));
-  const Tensor sin = table.sin.detach().to(x.device()).to(turns_dtype(x));
+  const Tensor cos = table.cos.detach().to(x.device()).to(x.dtype());
+  const Tensor sin = table.sin.detach().to(x.device()).to(x.dtype());
   return record("rotary", {x}, turn(x, cos, sin, table.pairs),
                 [cos = Saved(cos), sin = Saved(sin), pairs = table.pairs](
                     const Gradients& grads, const Needs&) -> Gradients {
