@@ -158,10 +158,11 @@ int main(int argc, char** argv) {
   using namespace attn;         // NOLINT(google-build-using-namespace)
   using namespace attn::bench;  // NOLINT(google-build-using-namespace)
   const std::vector<std::string> wanted(argv + 1, argv + argc);
-  const std::vector<Named> jobs{{"gru", [] { return gru_job(gpu::Products::full); }},
-                                {"gru_tf32", [] { return gru_job(gpu::Products::tf32); }},
-                                {"transformer", [] { return transformer_job(DType::f32); }},
-                                {"transformer_bf16", [] { return transformer_job(DType::bf16); }}};
+  const std::vector<Named> jobs{
+      {"gru", [] { return gru_job(gpu::Products::full); }},
+      {"gru_tf32", [] { return gru_job(gpu::Products::tf32); }},
+      {"transformer", [] { return transformer_job(DType::f32); }},
+      {"transformer_bf16", [] { return transformer_job(DType::bf16); }}};
   for (const Named& job : jobs) {
     if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), job.name) == wanted.end())
       continue;

@@ -97,7 +97,7 @@ Tensor mixed_log_probabilities(const CopySource& source, const CopyLook& look,
   const Tensor copied = scatter_add(
       (1.0 - gate) * look.weights, 2,
       source.ids.to(logits.device()).unsqueeze(1).expand(look.weights.shape()), logits.size(2));
-  return log(gate * softmax(logits) + copied + kLeast);
+  return log(gate * softmax(logits.to(gate.dtype())) + copied + kLeast);
 }
 
 Tensor copy_loss(const CopySource& source, const CopyLook& look, const Tensor& logits,

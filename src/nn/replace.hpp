@@ -8,7 +8,8 @@
 
 namespace attn::nn {
 
-/// `tensor` becomes `made`, of the same shape, for everybody who holds it. Its gradient is lost.
+/// `tensor` becomes `made`, of the same shape, for everybody who holds it. Its gradient is
+/// lost.
 void replace(const Tensor& tensor, const Tensor& made);
 
 }  // namespace attn::nn

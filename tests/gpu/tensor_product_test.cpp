@@ -93,14 +93,15 @@ TEST(GpuProduct, LargeOnesOfFloatsAreAsGoodAsSmallOnes) {
     return max(apart.reshape({apart.numel()}), 0).values.item();
   };
   const Tensor want = matmul(wide(a), wide(b));
-  // Terms of size 1/4 and 1024 of them: sums of size 8, of which floats keep 24 bits.
-  EXPECT_LT(off(matmul(narrow(a), narrow(b)), want), 2e-5);
+  // Sums are of size 10 and up to 60. The matrix units cut off what they add where floats are
+  // rounded: up to 2e-4 is lost, 8 times what floats lose, and TF32 would lose 2e-2.
+  EXPECT_LT(off(matmul(narrow(a), narrow(b)), want), 4e-4);
   const Tensor turned = narrow(b.transpose(0, 1).contiguous()).transpose(0, 1);
-  EXPECT_LT(off(matmul(narrow(a), turned), want), 2e-5);
+  EXPECT_LT(off(matmul(narrow(a), turned), want), 4e-4);
   const Tensor left = narrow(a.transpose(0, 1).contiguous()).transpose(0, 1);
-  EXPECT_LT(off(matmul(left, turned), want), 2e-5);
+  EXPECT_LT(off(matmul(left, turned), want), 4e-4);
   EXPECT_LT(off(linear(narrow(a), turned.transpose(0, 1), narrow(bias)), want + wide(bias)),
-            2e-5);
+            4e-4);
 }
 
 TEST(GpuProduct, Tf32OnlyWhenAsked) {

@@ -205,12 +205,12 @@ TEST(GpuRnn, LuongsDecoderAgreesWithTheCpu) {
             "luong_decode of " + of.text() + (feeds ? ", feeding" : ""),
             draw_decoder(of, 4, feeds ? 10 : 0),
             [&](const Tensors& in) {
-              const LuongResult all = luong_decode(
-                  in[0], {in[1], in[2], of.source_lengths()}, in[3], in[4],
-                  {score == Score::dot ? Tensor() : in[5],
-                   score == Score::additive ? in[6] : Tensor(), layers_of(in), in[7],
-                   feeds ? InputFeeding::on : InputFeeding::off},
-                  feeds ? in[8] : Tensor());
+              const LuongResult all =
+                  luong_decode(in[0], {in[1], in[2], of.source_lengths()}, in[3], in[4],
+                               {score == Score::dot ? Tensor() : in[5],
+                                score == Score::additive ? in[6] : Tensor(), layers_of(in),
+                                in[7], feeds ? InputFeeding::on : InputFeeding::off},
+                               feeds ? in[8] : Tensor());
               return Tensors{all.attentional, all.weights, all.state, all.cell};
             },
             gpu_tolerance(of.dtype, 200));
@@ -250,10 +250,10 @@ TEST(GpuRnn, ASourceThatNeedsTooMuchSharedMemoryIsRefused) {
     return Tensor::zeros(shape, DType::f32, Device::gpu);
   };
   constexpr std::int64_t kKeys = 30000;
-  EXPECT_THROW(bahdanau_decode(on_gpu({1, 1, 2}), {on_gpu({1, kKeys, 2}), on_gpu({1, kKeys, 2}), {}},
-                               on_gpu({1, 1, 2}),
-                               {on_gpu({2, 2}), on_gpu({2}),
-                                {{on_gpu({6, 4}), on_gpu({6, 2}), {}, {}}}}),
+  EXPECT_THROW(bahdanau_decode(
+                   on_gpu({1, 1, 2}), {on_gpu({1, kKeys, 2}), on_gpu({1, kKeys, 2}), {}},
+                   on_gpu({1, 1, 2}),
+                   {on_gpu({2, 2}), on_gpu({2}), {{on_gpu({6, 4}), on_gpu({6, 2}), {}, {}}}}),
                Unsupported);
 }
 

@@ -41,8 +41,8 @@ class Optimiser {
 
   std::vector<NamedTensor> parameters_;  // NOLINT(misc-non-private-member-variables-in-classes)
   /// One for each parameter, or none.
-  std::vector<Tensor> masters_;          // NOLINT(misc-non-private-member-variables-in-classes)
-  std::int64_t steps_ = 0;               // NOLINT(misc-non-private-member-variables-in-classes)
+  std::vector<Tensor> masters_;  // NOLINT(misc-non-private-member-variables-in-classes)
+  std::int64_t steps_ = 0;       // NOLINT(misc-non-private-member-variables-in-classes)
 };
 
 struct SgdOptions {

@@ -1,5 +1,3 @@
-#include "gemm/gpu/parts.hpp"
-
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <cstdint>
 
 #include "attn/core/error.hpp"
+#include "gemm/gpu/parts.hpp"
 
 namespace attn::gemm {
 namespace {
@@ -49,7 +48,8 @@ __global__ void part_kernel(Operand x, Low low_part, const float* from, float* t
 
 void part(const Operand& x, Low low, const float* from, float* to, cudaStream_t stream) {
   const std::int64_t count = x.rows * x.columns;
-  const std::int64_t blocks = std::min<std::int64_t>((count + kThreads - 1) / kThreads, 1 << 16);
+  const std::int64_t blocks =
+      std::min<std::int64_t>((count + kThreads - 1) / kThreads, 1 << 16);
   part_kernel<<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(x, low, from, to);
 }
 

@@ -137,9 +137,9 @@ void in_updates(const char* where, const std::vector<Updated>& all, const Run& r
     in_groups<Update<G>>(
         all,
         [](const Updated& own) -> Update<G> {
-          return {own.parameter.numel(), op::numbers<W>(own.parameter),
-                  op::numbers<const G>(own.grad), or_null<W>(own.first), or_null<W>(own.second),
-                  or_null<G>(own.rounded)};
+          return {own.parameter.numel(),          op::numbers<W>(own.parameter),
+                  op::numbers<const G>(own.grad), or_null<W>(own.first),
+                  or_null<W>(own.second),         or_null<G>(own.rounded)};
         },
         run);
   });
@@ -151,8 +151,7 @@ void in_tensors(const std::vector<Tensor>& all, const Run& run) {
   dispatch_numbers(all.front().dtype(), "attn::nn::clip_gradients", [&](auto zero) {
     using T = decltype(zero);
     in_groups<Numbers<T>>(
-        all,
-        [](const Tensor& x) -> Numbers<T> { return {x.numel(), op::numbers<T>(x)}; }, run);
+        all, [](const Tensor& x) -> Numbers<T> { return {x.numel(), op::numbers<T>(x)}; }, run);
   });
 }
 

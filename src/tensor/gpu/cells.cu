@@ -1,8 +1,7 @@
-#include "tensor/gpu/cells.cuh"
-
 #include <cstdint>
 
 #include "tensor/cell_formulas.hpp"
+#include "tensor/gpu/cells.cuh"
 #include "tensor/gpu/cells.hpp"
 #include "tensor/gpu/launch.cuh"
 

@@ -1,5 +1,3 @@
-#include "tensor/gpu/look.hpp"
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -7,6 +5,7 @@
 #include "attn/core/math.hpp"
 #include "tensor/gpu/cells.cuh"
 #include "tensor/gpu/launch.cuh"
+#include "tensor/gpu/look.hpp"
 #include "tensor/gpu/team.cuh"
 
 namespace attn::gpu {
@@ -121,8 +120,8 @@ __device__ void softmax_row_back(const T* weights, T* slopes, std::int64_t count
 
 /// `begin(row, c, d)` tells what arrives at the pooled columns c, c + units, ...
 template <class T, int kParts, class Begin>
-__global__ void __launch_bounds__(kLookThreads) look_back_kernel(LookBack<T> look,
-                                                                 Begin begin) {
+__global__ void __launch_bounds__(kLookThreads)
+    look_back_kernel(LookBack<T> look, Begin begin) {
   extern __shared__ double room[];
   const LookedAt<T>& at = look.at;
   T* d_pooled = reinterpret_cast<T*>(room);

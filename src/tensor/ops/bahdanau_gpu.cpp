@@ -82,9 +82,9 @@ void run_forward(const DecoderInputs& in, const GpuSource& source, const Memory&
   for (std::int64_t t = 0; t < shape.steps; ++t) {
     look.query = layers.read(t).data;
     look.weights = weights + t * memory.weights.size(2);
-    gpu::look_and_gru(look,
-                      layers.cell(0, t, {a + t * shape.batch * shape.input_columns(),
-                                         shape.input_columns()}));
+    gpu::look_and_gru(
+        look, layers.cell(
+                  0, t, {a + t * shape.batch * shape.input_columns(), shape.input_columns()}));
     for (std::size_t i = 0; i < layers.count(); ++i) {
       if (i > 0) gpu::gru_step(layers.cell(i, t));
       // Nobody asks after the last step.
@@ -106,9 +106,8 @@ void steps_back(const Memory& memory, const GpuStackBackward<T>& layers,
   const T* d_out = d_states.defined() ? numbers<const T>(d_states) : nullptr;
   for (std::int64_t t = shape.steps; t-- > 0;) {
     const auto cell = [&](std::size_t i) {
-      return layers.cell(i, t,
-                         i < top || d_out == nullptr ? nullptr
-                                                     : d_out + t * shape.batch * shape.hidden);
+      return layers.cell(
+          i, t, i < top || d_out == nullptr ? nullptr : d_out + t * shape.batch * shape.hidden);
     };
     for (std::size_t i = top; i > 0; --i) {
       gpu::gru_way_back(cell(i));
@@ -125,8 +124,7 @@ void steps_back(const Memory& memory, const GpuStackBackward<T>& layers,
 template <class T>
 Gradients run_backward(const DecoderInputs& in, const Memory& memory, const Gradients& grads,
                        const Needs& needs) {
-  const InputColumns parts =
-      input_columns(in.rnn[0].weight_ih, in.embedding(), memory.order);
+  const InputColumns parts = input_columns(in.rnn[0].weight_ih, in.embedding(), memory.order);
   const GpuSource source(in.attention, parts.other, memory.pooled);
   const GpuStackBackward<T> layers(in.rnn, memory.layers, in.attention.query,
                                    grads[Output::state], {});
@@ -166,15 +164,15 @@ BahdanauResult bahdanau_on_gpu(const DecoderInputs& inputs, InputOrder order) {
   std::array<Tensor, 4> results;
   {
     const NoGrad off_the_tape;
-    const GpuSource source(inputs.attention,
-                           input_columns(inputs.rnn[0].weight_ih, inputs.embedding(), order)
-                               .other);
+    const GpuSource source(
+        inputs.attention,
+        input_columns(inputs.rnn[0].weight_ih, inputs.embedding(), order).other);
     memory.pooled = source.pooled;
-    dispatch_real(dtype, kWhere, [&](auto type) {
-      run_forward<decltype(type)>(inputs, source, memory);
-    });
+    dispatch_real(dtype, kWhere,
+                  [&](auto type) { run_forward<decltype(type)>(inputs, source, memory); });
     const Tensor& states = memory.layers.layers.back().states;
-    // Handles of their own: the tape hangs on them, and what is saved must not hang on the tape.
+    // Handles of their own: the tape hangs on them, and what is saved must not hang on the
+    // tape.
     results = {states.slice(0, 1, states.size(0)).transpose(0, 1).clone().contiguous(),
                memory.weights.detach(), source.contexts(memory.weights),
                memory.layers.last_states()};

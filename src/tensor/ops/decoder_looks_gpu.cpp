@@ -30,8 +30,7 @@ GpuSource::GpuSource(const AttentionInputs& inputs, const Tensor& context_reader
                      const Tensor& kept)
     : in(inputs),
       reader(context_reader.detach()),
-      pooled(kept.defined() ? kept
-                            : through(inputs.values.detach(), reader.transpose(0, 1))) {
+      pooled(kept.defined() ? kept : through(inputs.values.detach(), reader.transpose(0, 1))) {
   if (in.lengths.defined()) lengths = in.lengths.to(Device::gpu).contiguous();
 }
 

@@ -62,10 +62,10 @@ GpuStackForward<T>::GpuStackForward(const std::vector<RecurrentWeights>& weights
     layer.weight = passing[i];
     layer.bias = kept_bias(shape_, weights[i]).contiguous();
     layer.readers = layer.weight.size(0) - shape_.input_columns();
-    layer.product = i + 1 == weights.size()
-                        ? top
-                        : Tensor::empty({1, shape_.batch, layer.weight.size(0)}, kDType<T>,
-                                        Device::gpu);
+    layer.product =
+        i + 1 == weights.size()
+            ? top
+            : Tensor::empty({1, shape_.batch, layer.weight.size(0)}, kDType<T>, Device::gpu);
     layer.weight_data = numbers<const T>(layer.weight);
     layer.bias_data = numbers<const T>(layer.bias);
     layer.product_data = numbers<T>(layer.product);
@@ -247,7 +247,8 @@ Tensor GpuStackBackward<T>::weight_gradients(const Needs& needs, std::size_t fir
     const Tensor slopes = own.d_product.reshape({rows, own.weight.size(0)});
     const Tensor states = memory_[i].states.reshape({rows, shape_.hidden});
     const std::size_t place = first + 4 * i;
-    // The products with all states at once; rows of readers and of weight_hh lie as in `weight`.
+    // The products with all states at once; rows of readers and of weight_hh lie as in
+    // `weight`.
     const Tensor all = multiplied(slopes.transpose(0, 1), states);
     const Tensor upper = all.slice(0, 0, own.readers);
     const bool is_top = i + 1 == layers_.size();

@@ -32,10 +32,10 @@ constexpr InputOrder kOrder = InputOrder::embedding_first;
 
 /// The weights by their columns: what reads the context, and what reads the top state.
 struct Readers {
-  Tensor context;          ///< [attentional, value_dim]
-  Tensor state;            ///< [key_dim + attentional, hidden]; no key_dim without a query weight
-  std::int64_t queries;    ///< rows of `state` that make the query
-  InputColumns input;      ///< of the lowest layer: for the embedding and what is fed
+  Tensor context;        ///< [attentional, value_dim]
+  Tensor state;          ///< [key_dim + attentional, hidden]; no key_dim without a query weight
+  std::int64_t queries;  ///< rows of `state` that make the query
+  InputColumns input;    ///< of the lowest layer: for the embedding and what is fed
 
   explicit Readers(const DecoderInputs& in)
       : input(input_columns(in.rnn[0].weight_ih, in.embedding(), kOrder)) {
@@ -53,18 +53,18 @@ struct Memory {
   StackMemory layers;
   InputFeeding feeding;
   std::int64_t first_feeding;  ///< the first step that is fed anything but zeros
-  Tensor top;          ///< [steps + 1, batch, queries + attentional + gates * hidden]
-  Tensor weights;      ///< [batch, steps, source]
-  Tensor pooled;       ///< of the source
+  Tensor top;                  ///< [steps + 1, batch, queries + attentional + gates * hidden]
+  Tensor weights;              ///< [batch, steps, source]
+  Tensor pooled;               ///< of the source
   Tensor attentional;  ///< [1 + steps, batch, attentional]: what each step is fed, and the last
 
   Memory(const DecoderInputs& in, const Readers& readers, InputFeeding input_feeding)
       : layers(in.layer(CellKind::lstm), in.rnn.size(), in.state, in.cell),
         feeding(input_feeding),
         first_feeding(in.fed.defined() ? 0 : 1),
-        top(Tensor::empty({in.steps() + 1, in.batch(),
-                           readers.state.size(0) + layers.shape.input_columns()},
-                          in.y.dtype(), Device::gpu)),
+        top(Tensor::empty(
+            {in.steps() + 1, in.batch(), readers.state.size(0) + layers.shape.input_columns()},
+            in.y.dtype(), Device::gpu)),
         weights(Tensor::empty({in.batch(), in.steps(), in.attention.keys.size(1)}, in.y.dtype(),
                               Device::gpu)),
         attentional(Tensor::empty({in.steps() + 1, in.batch(), in.join.size(0)}, in.y.dtype(),
@@ -238,8 +238,7 @@ Gradients run_backward(const DecoderInputs& in, const Memory& memory, const Grad
   }
   if (needs[DecoderInput::values]) down[DecoderInput::values] = looks.d_values(d_sums);
   const Tensor of_readers = layers.weight_gradients(needs, DecoderInput::rnn, down);
-  if (readers.queries > 0)
-    down[DecoderInput::query] = of_readers.slice(0, 0, readers.queries);
+  if (readers.queries > 0) down[DecoderInput::query] = of_readers.slice(0, 0, readers.queries);
   if (needs[DecoderInput::join]) {
     const Tensor contexts = source.contexts(memory.weights).transpose(0, 1).contiguous();
     down[DecoderInput::join] =
