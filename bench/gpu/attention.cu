@@ -1,5 +1,5 @@
 // attention_bench: TFLOP/s of attention on the GPU, one line of JSON a row; times are medians
-// of CUDA events. bench/gpu/peers.py times the same rows elsewhere, bench/gpu/run.sh compares.
+// of CUDA events. bench/gpu/peers.py times the same rows elsewhere, bench/gpu/all.sh compares.
 
 #include <cuda_runtime.h>
 

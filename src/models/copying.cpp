@@ -98,7 +98,7 @@ Tensor mixed_log_probabilities(const CopySource& source, const CopyLook& look,
   const Tensor copied = scatter_add(
       (1.0 - gate) * look.weights, 2,
       source.ids.to(logits.device()).unsqueeze(1).expand(look.weights.shape()), logits.size(2));
-  return log(gate * softmax(logits) + copied + kLeast);
+  return log(gate * softmax(logits.to(gate.dtype())) + copied + kLeast);
 }
 
 Tensor copy_loss(const CopySource& source, const CopyLook& look, const Tensor& logits,
@@ -106,14 +106,19 @@ Tensor copy_loss(const CopySource& source, const CopyLook& look, const Tensor& l
   // Ids lie on the CPU, and what is made of them goes where the model is.
   const Device device = logits.device();
   const Tensor counted = counted_targets(target);
+  // Probabilities and their logarithms take more than 16 bits.
+  const auto wide = [](const Tensor& x) {
+    return x.dtype() == DType::f64 ? x : x.to(DType::f32);
+  };
   const Tensor generated =
-      exp(gather(log_softmax(logits), 2, target.to(device).unsqueeze(-1)).squeeze(-1));
+      exp(gather(log_softmax(wide(logits)), 2, target.to(device).unsqueeze(-1)).squeeze(-1));
   const Tensor copied =
-      sum(keep_where(look.weights, matches(source.ids, target).to(device)), -1);
-  const Tensor likely = look.generates * generated + (1.0 - look.generates) * copied;
+      sum(keep_where(wide(look.weights), matches(source.ids, target).to(device)), -1);
+  const Tensor generates = wide(look.generates);
+  const Tensor likely = generates * generated + (1.0 - generates) * copied;
   Tensor wrong = counted_mean(neg(log(likely + kLeast)), counted);
   if (options.coverage <= 0.0) return wrong;
-  return wrong + counted_mean(look.coverage_loss, counted) * options.coverage;
+  return wrong + counted_mean(wide(look.coverage_loss), counted) * options.coverage;
 }
 
 }  // namespace attn::models

@@ -12,6 +12,7 @@
 #include "attn/tensor/storage.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "nn/replace.hpp"
 
 namespace attn::nn {
 
@@ -114,9 +115,6 @@ void Module::zero_grad() const {
   for (Tensor& parameter : parameters()) parameter.zero_grad();
 }
 
-namespace {
-
-/// `tensor` becomes `made`, for everybody who holds it.
 void replace(const Tensor& tensor, const Tensor& made) {
   Tensor::Impl& impl = tensor.impl();
   impl.storage = made.impl().storage;
@@ -125,8 +123,6 @@ void replace(const Tensor& tensor, const Tensor& made) {
   impl.dtype = made.dtype();
   impl.grad = {};
 }
-
-}  // namespace
 
 void Module::to(DType dtype) const {
   const NoGrad off_the_tape;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "attn/core/dtype.hpp"
+#include "attn/core/error.hpp"
 #include "attn/kernels/target.hpp"
 #include "attn/nn/module.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
@@ -16,6 +17,7 @@
 #include "attn/tensor/tensor.hpp"
 #include "nn/cpu/optimiser_table.hpp"
 #include "nn/gpu/optimiser.hpp"
+#include "nn/replace.hpp"
 #include "nn/updates.hpp"
 #include "tensor/cpu/pointwise.hpp"
 #include "tensor/cpu/pointwise_table.hpp"
@@ -87,12 +89,24 @@ struct Waiting {
   std::vector<gpu::Updated> cpu;
   std::vector<gpu::Updated> gpu;
 
-  void add(const Tensor& parameter, const Tensor& first, const Tensor& second) {
+  void add(const Tensor& parameter, const Tensor& master, const Tensor& first,
+           const Tensor& second) {
     if (!parameter.grad().defined()) return;
-    auto& heap = op::on_gpu(parameter) ? gpu : cpu;
-    heap.push_back({parameter, parameter.grad().contiguous(), first, second});
+    const Tensor grad = parameter.grad().contiguous();
+    const Tensor& numbers = master.defined() ? master : parameter;
+    const Tensor rounded = master.defined() ? parameter : Tensor();
+    if (op::on_gpu(parameter)) {
+      gpu.push_back({numbers, grad, first, second, rounded});
+    } else {
+      cpu.push_back({numbers, grad.to(numbers.dtype()), first, second, rounded});
+    }
   }
 };
+
+/// Of the CPU; the GPU rounds as it steps.
+void round_master(const gpu::Updated& own) {
+  if (own.rounded.defined()) Tensor(own.rounded).copy_from(own.parameter);
+}
 
 }  // namespace
 
@@ -101,6 +115,31 @@ Optimiser::Optimiser(std::vector<NamedTensor> parameters)
 
 void Optimiser::zero_grad() {
   for (auto& [name, tensor] : parameters_) tensor.zero_grad();
+}
+
+void Optimiser::keep_masters(DType dtype) {
+  constexpr const char* kWhere = "attn::nn::Optimiser::keep_masters";
+  if (!op::is_half(dtype))
+    fail(kWhere, ": dtype ", name_of(dtype), "; bf16 and f16 are accepted");
+  if (!masters_.empty()) fail(kWhere, ": there are masters already");
+  for (const auto& [name, tensor] : parameters_)
+    op::require_dtype(tensor, DType::f32, kWhere, name.c_str());
+  const NoGrad off_the_tape;
+  for (const auto& [name, tensor] : parameters_) {
+    masters_.push_back(tensor.detach().clone());
+    replace(tensor, masters_.back().to(dtype));
+  }
+}
+
+std::vector<NamedTensor> Optimiser::numbers() const {
+  std::vector<NamedTensor> all = parameters_;
+  for (std::size_t i = 0; i < masters_.size(); ++i) all[i].tensor = masters_[i];
+  return all;
+}
+
+void Optimiser::add_masters(std::vector<NamedTensor>& state) const {
+  for (std::size_t i = 0; i < masters_.size(); ++i)
+    state.push_back({parameters_[i].name + ".master", masters_[i]});
 }
 
 Sgd::Sgd(const Module& module, const SgdOptions& options)
@@ -113,7 +152,8 @@ void Sgd::step(double rate) {
   const SgdStep step{options_.momentum, options_.weight_decay, rate};
   Waiting waiting;
   for (std::size_t i = 0; i < parameters_.size(); ++i)
-    waiting.add(parameters_[i].tensor, velocity_.empty() ? Tensor() : velocity_[i], {});
+    waiting.add(parameters_[i].tensor, masters_.empty() ? Tensor() : masters_[i],
+                velocity_.empty() ? Tensor() : velocity_[i], {});
   if (!waiting.gpu.empty()) gpu::sgd(step, waiting.gpu);
   for (const gpu::Updated& own : waiting.cpu) {
     op::dispatch_real(own.parameter.dtype(), "attn::nn::Sgd::step", [&](auto zero) {
@@ -121,6 +161,7 @@ void Sgd::step(double rate) {
       update(own.parameter.numel(), step, own.grad.data<T>(), own.parameter.mutable_data<T>(),
              own.first.defined() ? own.first.mutable_data<T>() : static_cast<T*>(nullptr));
     });
+    round_master(own);
   }
   ++steps_;
 }
@@ -130,6 +171,7 @@ std::vector<NamedTensor> Sgd::state() {
   all.reserve(velocity_.size());
   for (std::size_t i = 0; i < velocity_.size(); ++i)
     all.push_back({parameters_[i].name + ".velocity", velocity_[i]});
+  add_masters(all);
   return all;
 }
 
@@ -153,7 +195,8 @@ void Adam::step(double rate) {
       .square_scale = static_cast<float>(1.0 / std::sqrt(1.0 - std::pow(options_.beta2, now)))};
   Waiting waiting;
   for (std::size_t i = 0; i < parameters_.size(); ++i)
-    waiting.add(parameters_[i].tensor, mean_[i], square_[i]);
+    waiting.add(parameters_[i].tensor, masters_.empty() ? Tensor() : masters_[i], mean_[i],
+                square_[i]);
   if (!waiting.gpu.empty()) gpu::adam(step, waiting.gpu);
   for (const gpu::Updated& own : waiting.cpu) {
     op::dispatch_real(own.parameter.dtype(), "attn::nn::Adam::step", [&](auto zero) {
@@ -161,6 +204,7 @@ void Adam::step(double rate) {
       update(own.parameter.numel(), step, own.grad.data<T>(), own.parameter.mutable_data<T>(),
              own.first.mutable_data<T>(), own.second.mutable_data<T>());
     });
+    round_master(own);
   }
 }
 
@@ -170,6 +214,7 @@ std::vector<NamedTensor> Adam::state() {
     all.push_back({parameters_[i].name + ".mean", mean_[i]});
     all.push_back({parameters_[i].name + ".square", square_[i]});
   }
+  add_masters(all);
   return all;
 }
 
@@ -183,6 +228,7 @@ namespace {
 /// The sum of squares in blocks, whose sums are added in order.
 double sum_of_squares(const Tensor& x) {
   if (x.dtype() == DType::f64) return sum(square(x)).item();
+  if (op::is_half(x.dtype())) return sum_of_squares(x.to(DType::f32));
   const std::int64_t blocks = (x.numel() + op::kGrain - 1) / op::kGrain;
   std::vector<float> parts(static_cast<std::size_t>(blocks));
   const auto* numbers = x.data<float>();
@@ -209,8 +255,13 @@ double clip_gradients(const Module& module, double most) {
   const double factor = most / (norm + 1e-6);
   // In place: a leaf's gradient belongs to it alone.
   if (!gpu_grads.empty()) gpu::scale(factor, gpu_grads);
-  for (const Tensor& grad : grads)
-    cpu::unary_forward(cpu::UnaryOp::affine, factor, 0.0, grad, grad);
+  for (Tensor& grad : grads) {
+    if (op::is_half(grad.dtype())) {
+      grad.copy_from(grad.to(DType::f32) * factor);
+    } else {
+      cpu::unary_forward(cpu::UnaryOp::affine, factor, 0.0, grad, grad);
+    }
+  }
   return norm;
 }
 

@@ -111,7 +111,8 @@ Trained train(PairModel& model, const TrainingPlan& plan, const Watch& watch) {
                        .resume = plan.resume,
                        .save_every = plan.save_every,
                        .shard_bytes = plan.shard_bytes,
-                       .device = plan.device},
+                       .device = plan.device,
+                       .precision = plan.precision},
                       watch);
 }
 

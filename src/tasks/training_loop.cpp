@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/nn/init.hpp"
 #include "attn/nn/module.hpp"
@@ -62,7 +63,11 @@ class Run {
                               {.beta1 = 0.9, .beta2 = 0.98, .eps = 1e-9})),
         average_(module_, plan.options.average),
         schedule_(nn::inverse_square_root_rate(plan.options.rate, plan.options.warm_up)),
-        log_(plan.folder / "log.jsonl") {}
+        log_(plan.folder / "log.jsonl") {
+    if (plan_.precision == DType::f32) return;
+    optimiser_.keep_masters(plan_.precision);
+    average_.follow(optimiser_.numbers());
+  }
 
   Trained go() {
     begin();
@@ -96,6 +101,13 @@ class Run {
  private:
   std::filesystem::path checkpoint() const { return plan_.folder / "checkpoint.safetensors"; }
 
+  /// A checkpoint of f32 holds no masters, so another precision is another training.
+  std::string what() const {
+    return plan_.precision == DType::f32
+               ? plan_.what
+               : std::string(name_of(plan_.precision)) + " " + plan_.what;
+  }
+
   std::vector<nn::NamedTensor> tensors() {
     std::vector<nn::NamedTensor> all = prefixed("weights.", module_.named_parameters());
     for (auto& entry : prefixed("buffers.", module_.named_buffers()))
@@ -109,7 +121,7 @@ class Run {
   void begin() {
     std::filesystem::create_directories(plan_.folder);
     if (plan_.resume == Resume::yes) {
-      state_ = load_checkpoint(checkpoint(), plan_.what, tensors());
+      state_ = load_checkpoint(checkpoint(), what(), tensors());
       optimiser_.set_steps(state_.steps);
       nn::random() = Random::at(state_.random_key, state_.random_drawn);
       evaluated_ = state_.steps % plan_.options.evaluate_every == 0 ? state_.steps : 0;
@@ -138,12 +150,13 @@ class Run {
     const double worked = processor_seconds();
     optimiser_.zero_grad();
     const auto [loss, tokens] = learner_.learn(state_.batch);
+    loss.backward();
+    nn::clip_gradients(module_, plan_.options.clip);
+    // Read here, where clipping has waited already, and before anything is changed.
     const double value = loss.item();
     if (!std::isfinite(value))
       fail<Error>("the loss of step ", state_.steps + 1, " is ", value,
                   "; a lower --rate may help. The last checkpoint is as it was");
-    loss.backward();
-    nn::clip_gradients(module_, plan_.options.clip);
     optimiser_.step(schedule_(state_.steps));
     ++state_.steps;
     average_.update(state_.steps);
@@ -217,6 +230,7 @@ class Run {
   bool no_better() {
     const Clock::time_point then = Clock::now();
     Scores scores;
+    module_.to(DType::f32);  // the average is, and what is kept
     {
       const WithAverage averaged(average_);
       module_.eval();
@@ -233,6 +247,7 @@ class Run {
       module_.to(plan_.device);
       module_.train();
     }
+    module_.to(plan_.precision);
     evaluated_ = state_.steps;
     tell(scores);
     save();
@@ -253,7 +268,7 @@ class Run {
     state_.random_key = nn::random().key();
     state_.random_drawn = nn::random().drawn();
     log_.flush();
-    save_checkpoint(checkpoint(), state_, plan_.what, tensors(), plan_.shard_bytes);
+    save_checkpoint(checkpoint(), state_, what(), tensors(), plan_.shard_bytes);
     saved_ = Clock::now();
   }
 
@@ -292,6 +307,10 @@ void check(const LoopPlan& plan) {
     fail("attn::tasks::train: the rate is above 0 and the average in [0, 1); seen ",
          options.rate, " and ", options.average);
   const Budget& budget = plan.budget;
+  if (plan.precision != DType::f32 &&
+      (plan.precision != DType::bf16 || plan.device != Device::gpu))
+    fail("attn::tasks::train: precision ", name_of(plan.precision), " on the ",
+         name_of(plan.device), "; f32 is accepted, and bf16 on the gpu");
   if (budget.steps <= 0 && budget.epochs <= 0 && budget.minutes <= 0.0 && options.patience <= 0)
     fail("attn::tasks::train: no budget and no patience: it would never end");
 }
@@ -303,6 +322,7 @@ Trained run_training(Learner& learner, const LoopPlan& plan, const Watch& watch)
   // Before the optimiser, whose numbers lie where the weights do.
   learner.module().to(plan.device);
   const Trained trained = Run(learner, plan, watch).go();
+  learner.module().to(DType::f32);
   learner.module().to(Device::cpu);
   return trained;
 }

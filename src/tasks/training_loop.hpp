@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <string>
 
+#include "attn/core/dtype.hpp"
 #include "attn/nn/module.hpp"
 #include "attn/tasks/scores.hpp"
 #include "attn/tasks/task.hpp"
@@ -49,6 +50,9 @@ struct LoopPlan {
   std::int64_t save_every = 0;    ///< steps; 0: a minute
   std::uint64_t shard_bytes = 0;  ///< of a checkpoint's files, at most; 0: one file
   Device device = Device::cpu;    ///< of the steps; evaluations run on the CPU
+  /// Of parameters and activations in the steps: f32, or bf16 on the GPU, where the optimiser
+  /// keeps masters in f32.
+  DType precision = DType::f32;
 };
 
 /// What it does depends on plan and learner alone; a killed run goes on bit for bit.

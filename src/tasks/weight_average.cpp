@@ -13,7 +13,7 @@
 
 namespace attn::tasks {
 WeightAverage::WeightAverage(const nn::Module& module, double decay)
-    : decay_(decay), weights_(module.named_parameters()) {
+    : decay_(decay), weights_(module.named_parameters()), followed_(weights_) {
   average_.reserve(weights_.size());
   for (const auto& [name, tensor] : weights_)
     average_.push_back({name, tensor.detach().clone()});
@@ -25,11 +25,11 @@ void WeightAverage::update(std::int64_t steps) {
   const NoGrad off_the_tape;
   std::vector<gpu::Updated> on_gpu;
   for (std::size_t i = 0; i < weights_.size(); ++i) {
-    if (op::on_gpu(weights_[i].tensor)) {
-      on_gpu.push_back({average_[i].tensor, weights_[i].tensor, {}, {}});
+    if (op::on_gpu(followed_[i].tensor)) {
+      on_gpu.push_back({average_[i].tensor, followed_[i].tensor, {}, {}});
       continue;
     }
-    const auto* weight = weights_[i].tensor.data<float>();
+    const auto* weight = followed_[i].tensor.data<float>();
     auto* average = average_[i].tensor.mutable_data<float>();
     op::in_blocks(weights_[i].tensor.numel(), op::kGrain,
                   [&](std::int64_t begin, std::int64_t end) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "attn/core/dtype.hpp"
 #include "attn/models/options.hpp"
 #include "attn/models/seq2seq.hpp"
 #include "attn/nn/init.hpp"
@@ -40,11 +41,13 @@ models::Batch draw_batch(attn::Random& random) {
   return batch;
 }
 
-std::vector<double> train(const models::ModelOptions& options, Device device, int steps) {
+std::vector<double> train(const models::ModelOptions& options, Device device, int steps,
+                          DType dtype = DType::f32) {
   nn::seed(3);
   const std::shared_ptr<models::Seq2Seq> model = models::make_model(options);
   model->to(device);
   nn::Adam optimiser = nn::adam_w(*model, 0.01);
+  if (dtype != DType::f32) optimiser.keep_masters(dtype);
   attn::Random random(21);
   std::vector<double> losses;
   for (int step = 0; step < steps; ++step) {
@@ -110,6 +113,30 @@ TEST(GpuModels, AndWhenItCopies) {
   options.copy = models::Copy::pointer;
   options.tie = models::Tie::all;
   expect_same_losses(options);
+}
+
+TEST(GpuModels, AllOfThemLearnInBf16AsInF32) {
+  SKIP_WITHOUT_GPU();
+  constexpr int kSteps = 100;
+  const auto expect_near = [](const models::ModelOptions& options) {
+    const std::vector<double> want = train(options, Device::gpu, kSteps);
+    const std::vector<double> got = train(options, Device::gpu, kSteps, DType::bf16);
+    for (std::size_t i = 0; i < want.size(); ++i)
+      EXPECT_NEAR(got[i], want[i], 0.05 * want[i]) << "step " << i;
+  };
+  for (const models::Kind kind :
+       {models::Kind::rnn, models::Kind::bahdanau, models::Kind::luong,
+        models::Kind::convolutional, models::Kind::transformer}) {
+    SCOPED_TRACE(static_cast<int>(kind));
+    models::ModelOptions options = small();
+    options.kind = kind;
+    expect_near(options);
+  }
+  models::ModelOptions options = small();
+  options.positions = models::Positions::rotary;
+  options.copy = models::Copy::pointer;
+  options.tie = models::Tie::all;
+  expect_near(options);
 }
 
 }  // namespace

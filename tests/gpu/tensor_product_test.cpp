@@ -80,6 +80,30 @@ TEST(GpuProduct, FloatsAreNotRoundedToTf32) {
       [](const Tensors& in) { return Tensors{matmul(in[0], in[1])}; }, 3e-5);
 }
 
+TEST(GpuProduct, LargeOnesOfFloatsAreAsGoodAsSmallOnes) {
+  SKIP_WITHOUT_GPU();
+  const Tensor a = random_tensor("a", {2048, 1024});
+  const Tensor b = random_tensor("b", {1024, 3072});
+  const Tensor bias = random_tensor("bias", {3072});
+  const auto narrow = [](const Tensor& x) { return x.to(DType::f32).to(Device::gpu); };
+  // What floats can hold, multiplied in double.
+  const auto wide = [](const Tensor& x) { return x.to(DType::f32).to(DType::f64); };
+  const auto off = [](const Tensor& got, const Tensor& want) {
+    const Tensor apart = abs(got.to(Device::cpu).to(DType::f64) - want);
+    return max(apart.reshape({apart.numel()}), 0).values.item();
+  };
+  const Tensor want = matmul(wide(a), wide(b));
+  // Sums are of size 10 and up to 60. The matrix units cut off what they add where floats are
+  // rounded: up to 2e-4 is lost, 8 times what floats lose, and TF32 would lose 2e-2.
+  EXPECT_LT(off(matmul(narrow(a), narrow(b)), want), 4e-4);
+  const Tensor turned = narrow(b.transpose(0, 1).contiguous()).transpose(0, 1);
+  EXPECT_LT(off(matmul(narrow(a), turned), want), 4e-4);
+  const Tensor left = narrow(a.transpose(0, 1).contiguous()).transpose(0, 1);
+  EXPECT_LT(off(matmul(left, turned), want), 4e-4);
+  EXPECT_LT(off(linear(narrow(a), turned.transpose(0, 1), narrow(bias)), want + wide(bias)),
+            4e-4);
+}
+
 TEST(GpuProduct, Tf32OnlyWhenAsked) {
   SKIP_WITHOUT_GPU();
   const Tensor a = random_tensor("a", {256, 512}).to(DType::f32);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "attn/core/dtype.hpp"
+#include "attn/core/error.hpp"
 #include "attn/tensor/ops.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "gpu/same_on_gpu.hpp"
@@ -112,61 +113,148 @@ TEST(GpuRnn, CellsAgreeWithTheCpu) {
       gpu_tolerance(DType::f32, 50));
 }
 
-/// y, keys, values, state, cell, query, score, join, fed, and weights of two layers.
-Tensors draw_decoder(std::int64_t gates, std::int64_t more) {
-  const auto real = [](const char* name, const Shape& shape) {
-    return random_tensor(name, shape).to(DType::f32);
+/// What a decoder is tried with.
+struct DecoderCase {
+  std::int64_t layers = 2;
+  std::int64_t steps = 6;
+  DType dtype = DType::f32;
+  std::int64_t key_dim = 4;
+  bool biases = true;
+  bool lengths = true;
+
+  std::string text() const {
+    return named(std::to_string(layers) + " layers, " + std::to_string(steps) + " steps",
+                 dtype) +
+           (biases ? "" : ", no biases") + (lengths ? "" : ", no lengths");
+  }
+  Tensor source_lengths() const {
+    return lengths ? Tensor::from(std::vector<std::int64_t>{8, 0, 5}, {kBatch}) : Tensor();
+  }
+};
+
+std::vector<DecoderCase> decoder_cases() {
+  return {{},
+          {.layers = 1},
+          {.layers = 3, .steps = 3},
+          {.layers = 1, .steps = 1},
+          {.steps = 0},
+          {.dtype = DType::f64},
+          {.layers = 1, .dtype = DType::f64},
+          {.dtype = DType::bf16},
+          {.biases = false},
+          {.lengths = false}};
+}
+
+constexpr std::size_t kFirstWeight = 9;
+
+/// y, keys, values, state, cell, query, score, join, fed, and the weights of the layers.
+Tensors draw_decoder(const DecoderCase& of, std::int64_t gates, std::int64_t more) {
+  const auto real = [&](const std::string& name, const Shape& shape) {
+    return random_tensor(name, shape).to(of.dtype);
   };
-  Tensors all{real("y", {kBatch, 6, kIn}),
-              real("keys", {kBatch, 8, 4}),
+  Tensors all{real("y", {kBatch, of.steps, kIn}),
+              real("keys", {kBatch, 8, of.key_dim}),
               real("values", {kBatch, 8, 9}),
-              real("state", {2, kBatch, kHidden}),
-              real("cell", {2, kBatch, kHidden}),
-              real("query", {4, kHidden}),
-              real("score", {4}),
+              real("state", {of.layers, kBatch, kHidden}),
+              real("cell", {of.layers, kBatch, kHidden}),
+              real("query", {of.key_dim, kHidden}),
+              real("score", {of.key_dim}),
               real("join", {10, 9 + kHidden}),
               real("fed", {kBatch, 10})};
-  for (const std::int64_t in : {kIn + more, kHidden})
-    for (const Shape& shape : {Shape{gates * kHidden, in}, Shape{gates * kHidden, kHidden},
-                               Shape{gates * kHidden}, Shape{gates * kHidden}})
-      all.push_back(real(("weights " + std::to_string(all.size())).c_str(), shape));
+  for (std::int64_t layer = 0; layer < of.layers; ++layer) {
+    const std::string name = "weights " + std::to_string(layer);
+    const std::int64_t in = layer == 0 ? kIn + more : kHidden;
+    all.push_back(real(name, {gates * kHidden, in}));
+    all.push_back(real(name + " hh", {gates * kHidden, kHidden}));
+    for (const char* bias : {" b", " c"})
+      all.push_back(of.biases ? real(name + bias, {gates * kHidden}) : Tensor());
+  }
   return all;
 }
 
 std::vector<RecurrentWeights> layers_of(const Tensors& in) {
-  return {{in[9], in[10], in[11], in[12]}, {in[13], in[14], in[15], in[16]}};
+  std::vector<RecurrentWeights> layers;
+  for (std::size_t i = kFirstWeight; i < in.size(); i += 4)
+    layers.push_back({in[i], in[i + 1], in[i + 2], in[i + 3]});
+  return layers;
 }
 
 TEST(GpuRnn, BahdanausDecoderAgreesWithTheCpu) {
   SKIP_WITHOUT_GPU();
-  const Tensor lengths = Tensor::from(std::vector<std::int64_t>{8, 0, 5}, {kBatch});
-  for (const InputOrder order : {InputOrder::context_first, InputOrder::embedding_first})
-    expect_same_on_gpu(
-        "bahdanau_decode", draw_decoder(3, 9),
-        [&](const Tensors& in) {
-          const BahdanauResult all = bahdanau_decode(in[0], {in[1], in[2], lengths}, in[3],
-                                                     {in[5], in[6], layers_of(in), order});
-          return Tensors{all.states, all.weights, all.contexts, all.state};
-        },
-        gpu_tolerance(DType::f32, 200));
+  for (const DecoderCase& of : decoder_cases())
+    for (const InputOrder order : {InputOrder::context_first, InputOrder::embedding_first})
+      expect_same_on_gpu(
+          "bahdanau_decode of " + of.text(), draw_decoder(of, 3, 9),
+          [&](const Tensors& in) {
+            const BahdanauResult all =
+                bahdanau_decode(in[0], {in[1], in[2], of.source_lengths()}, in[3],
+                                {in[5], in[6], layers_of(in), order});
+            return Tensors{all.states, all.weights, all.contexts, all.state};
+          },
+          gpu_tolerance(of.dtype, 200));
 }
 
 TEST(GpuRnn, LuongsDecoderAgreesWithTheCpu) {
   SKIP_WITHOUT_GPU();
-  const Tensor lengths = Tensor::from(std::vector<std::int64_t>{8, 0, 5}, {kBatch});
-  for (const bool additive : {false, true})
-    for (const bool feeds : {false, true})
-      expect_same_on_gpu(
-          "luong_decode", draw_decoder(4, feeds ? 10 : 0),
-          [&](const Tensors& in) {
-            const LuongResult all =
-                luong_decode(in[0], {in[1], in[2], lengths}, in[3], in[4],
-                             {in[5], additive ? in[6] : Tensor(), layers_of(in), in[7],
-                              feeds ? InputFeeding::on : InputFeeding::off},
-                             feeds ? in[8] : Tensor());
-            return Tensors{all.attentional, all.weights, all.state, all.cell};
-          },
-          gpu_tolerance(DType::f32, 200));
+  enum class Score { dot, general, additive };
+  for (DecoderCase of : decoder_cases())
+    for (const Score score : {Score::dot, Score::general, Score::additive})
+      for (const bool feeds : {false, true}) {
+        of.key_dim = score == Score::dot ? kHidden : 4;
+        expect_same_on_gpu(
+            "luong_decode of " + of.text() + (feeds ? ", feeding" : ""),
+            draw_decoder(of, 4, feeds ? 10 : 0),
+            [&](const Tensors& in) {
+              const LuongResult all =
+                  luong_decode(in[0], {in[1], in[2], of.source_lengths()}, in[3], in[4],
+                               {score == Score::dot ? Tensor() : in[5],
+                                score == Score::additive ? in[6] : Tensor(), layers_of(in),
+                                in[7], feeds ? InputFeeding::on : InputFeeding::off},
+                               feeds ? in[8] : Tensor());
+              return Tensors{all.attentional, all.weights, all.state, all.cell};
+            },
+            gpu_tolerance(of.dtype, 200));
+      }
+}
+
+TEST(GpuRnn, DecodersOfOneOutputHaveTheGradientsOfTheCpu) {
+  SKIP_WITHOUT_GPU();
+  const DecoderCase of;
+  for (const int output : {0, 1, 2, 3}) {
+    expect_same_on_gpu(
+        "bahdanau_decode, output " + std::to_string(output), draw_decoder(of, 3, 9),
+        [&](const Tensors& in) {
+          const BahdanauResult all =
+              bahdanau_decode(in[0], {in[1], in[2], of.source_lengths()}, in[3],
+                              {in[5], in[6], layers_of(in), InputOrder::context_first});
+          return Tensors{Tensors{all.states, all.weights, all.contexts, all.state}.at(
+              static_cast<std::size_t>(output))};
+        },
+        gpu_tolerance(of.dtype, 200));
+    expect_same_on_gpu(
+        "luong_decode, output " + std::to_string(output), draw_decoder(of, 4, 10),
+        [&](const Tensors& in) {
+          const LuongResult all =
+              luong_decode(in[0], {in[1], in[2], of.source_lengths()}, in[3], in[4],
+                           {in[5], in[6], layers_of(in), in[7], InputFeeding::on});
+          return Tensors{Tensors{all.attentional, all.weights, all.state, all.cell}.at(
+              static_cast<std::size_t>(output))};
+        },
+        gpu_tolerance(of.dtype, 200));
+  }
+}
+
+TEST(GpuRnn, ASourceThatNeedsTooMuchSharedMemoryIsRefused) {
+  SKIP_WITHOUT_GPU();
+  const auto on_gpu = [](const Shape& shape) {
+    return Tensor::zeros(shape, DType::f32, Device::gpu);
+  };
+  constexpr std::int64_t kKeys = 30000;
+  EXPECT_THROW(bahdanau_decode(
+                   on_gpu({1, 1, 2}), {on_gpu({1, kKeys, 2}), on_gpu({1, kKeys, 2}), {}},
+                   on_gpu({1, 1, 2}),
+                   {on_gpu({2, 2}), on_gpu({2}), {{on_gpu({6, 4}), on_gpu({6, 2}), {}, {}}}}),
+               Unsupported);
 }
 
 }  // namespace

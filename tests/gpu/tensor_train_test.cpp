@@ -18,6 +18,7 @@
 #include "attn/tensor/gpu.hpp"
 #include "attn/tensor/ops.hpp"
 #include "attn/tensor/random.hpp"
+#include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "gpu/same_on_gpu.hpp"
 
@@ -138,6 +139,89 @@ TEST(GpuTraining, ClippingGivesTheNormOfTheCpu) {
   EXPECT_NEAR(nn::clip_gradients(there, 1.0), want, 1e-4 * want);
   for (std::size_t i = 0; i < parameters.size(); ++i)
     expect_close(moved[i].grad(), parameters[i].grad(), 1e-6);
+}
+
+/// Steps of a copying task from `from` on; `model` and `adam` go on.
+std::vector<double> learn(const Tiny& model, nn::Adam& adam, int from, int to) {
+  std::vector<double> losses;
+  for (int step = from; step < to; ++step) {
+    attn::Random random(static_cast<std::uint64_t>(100 + step));
+    const Tensor ids = random_integers({8, 12}, 0, kTokens, random).to(Device::gpu);
+    const Tensor loss = model.loss(ids, ids, random);
+    EXPECT_EQ(loss.dtype(), DType::f32);
+    adam.zero_grad();
+    loss.backward();
+    nn::clip_gradients(model, 0.5);
+    adam.step(3e-3);
+    losses.push_back(loss.item());
+  }
+  return losses;
+}
+
+TEST(GpuTraining, InBf16ItLearnsAsInF32) {
+  SKIP_WITHOUT_GPU();
+  const auto run = [](DType dtype) {
+    const Tiny model;
+    model.to(Device::gpu);
+    nn::Adam adam(model);
+    if (dtype != DType::f32) adam.keep_masters(dtype);
+    for (const Tensor& parameter : model.parameters()) EXPECT_EQ(parameter.dtype(), dtype);
+    return learn(model, adam, 0, 100);
+  };
+  const std::vector<double> want = run(DType::f32);
+  const std::vector<double> got = run(DType::bf16);
+  EXPECT_LT(got.back(), 0.5 * got.front());
+  EXPECT_NEAR(got.back(), want.back(), 0.05 * want.front());
+}
+
+TEST(GpuTraining, MastersGoOnWhereTheyWereSaved) {
+  SKIP_WITHOUT_GPU();
+  gpu::set_determinism(gpu::Determinism::repeatable);
+  const Tiny model;
+  model.to(Device::gpu);
+  nn::Adam adam(model);
+  adam.keep_masters(DType::bf16);
+  learn(model, adam, 0, 5);
+  std::vector<Tensor> saved;
+  for (const auto& [name, tensor] : adam.state()) saved.push_back(tensor.clone());
+  const std::vector<double> want = learn(model, adam, 5, 10);
+
+  const Tiny again;
+  again.to(Device::gpu);
+  nn::Adam other(again);
+  other.keep_masters(DType::bf16);
+  const std::vector<nn::NamedTensor> state = other.state();
+  ASSERT_EQ(state.size(), saved.size());
+  for (std::size_t i = 0; i < saved.size(); ++i) Tensor(state[i].tensor).copy_from(saved[i]);
+  const std::vector<nn::NamedTensor> masters = other.numbers();
+  const auto parameters = again.parameters();
+  {
+    const NoGrad off_the_tape;
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+      Tensor(parameters[i]).copy_from(masters[i].tensor);
+  }
+  other.set_steps(5);
+  EXPECT_EQ(learn(again, other, 5, 10), want);
+  gpu::set_determinism(gpu::Determinism::fast);
+}
+
+TEST(GpuTraining, AMasterTakesStepsThatItsRoundingHides) {
+  SKIP_WITHOUT_GPU();
+  class One : public nn::Module {
+   public:
+    One() : x(add("x", Tensor::full({3}, 1.0))) {}
+    Tensor x;
+  };
+  const One model;
+  model.to(Device::gpu);
+  nn::Sgd sgd(model);
+  sgd.keep_masters(DType::bf16);
+  for (int step = 0; step < 100; ++step) {
+    Tensor(model.x).set_grad(Tensor::full({3}, 1.0, DType::bf16, Device::gpu));
+    sgd.step(1e-4);  // 2^-8 is the least that bf16 can take off 1
+  }
+  expect_close(sgd.numbers()[0].tensor, Tensor::full({3}, 0.99), 1e-5);
+  expect_close(model.x, Tensor::full({3}, 0.99), 4e-3);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "attn/core/dtype.hpp"
+#include "attn/core/error.hpp"
 #include "attn/nn/module.hpp"
 #include "attn/nn/schedule.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
@@ -81,6 +82,28 @@ TEST(Optimiser, ClippingKeepsTheDirection) {
   EXPECT_NEAR(clip_gradients(point, 1.0), 5.0, 1e-6);
   EXPECT_NEAR(point.x.grad().to_vector<float>()[0], 0.6, 1e-5);
   EXPECT_NEAR(clip_gradients(point, 10.0), 1.0, 1e-5);
+}
+
+TEST(Optimiser, MastersTakeStepsThatTheirRoundingHides) {
+  Point point({1.0f, -2.0f, 3.3f});
+  Adam adam(point);
+  adam.keep_masters(DType::bf16);
+  EXPECT_EQ(point.x.dtype(), DType::bf16);
+  const Tensor master = adam.numbers()[0].tensor;
+  const std::vector<float> before = master.to_vector<float>();
+  EXPECT_EQ(before, (std::vector<float>{1.0f, -2.0f, 3.3f})) << "not rounded";
+  for (int step = 0; step < 5; ++step) {
+    point.x.set_grad(Tensor::full({3}, 1.0, DType::bf16));
+    clip_gradients(point, 1e-2);
+    adam.step(1e-5);
+  }
+  for (std::size_t i = 0; i < 3; ++i)
+    EXPECT_NEAR(before[i] - master.to_vector<float>()[i], 5e-5, 2e-6);
+  EXPECT_EQ(point.x.to(DType::f32).to_vector<float>(),
+            master.to(DType::bf16).to(DType::f32).to_vector<float>());
+  EXPECT_TRUE(find_tensor(adam.state(), "x.master").same_as(master));
+  EXPECT_THROW(adam.keep_masters(DType::bf16), InvalidArgument) << "they are there";
+  EXPECT_THROW(Adam(point).keep_masters(DType::bf16), InvalidArgument) << "not f32";
 }
 
 TEST(Schedule, HasTheShapesOfThePapers) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/core/thread_pool.hpp"
 #include "attn/tasks/answer.hpp"
@@ -181,6 +182,9 @@ TEST(Train, WithoutAnEndOrDataIsRefused) {
   TrainingPlan plan = toy::plan(model, folder.path());
   EXPECT_THROW(train(model, plan, {}), InvalidArgument) << "no budget and no patience";
   plan.budget.steps = 1;
+  plan.precision = DType::bf16;
+  EXPECT_THROW(train(model, plan, {}), InvalidArgument) << "bf16 is built on the GPU";
+  plan.precision = DType::f32;
   plan.train.clear();
   EXPECT_THROW(train(model, plan, {}), InvalidArgument);
 }

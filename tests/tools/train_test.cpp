@@ -194,6 +194,10 @@ TEST(TrainCommand, BadInputIsAClearErrorAndNothingIsLeftBehind) {
     EXPECT_FALSE(fs::exists(out));
   }
   EXPECT_EQ(say({"train", "pronounce", "--out", out, "--device", "abacus"}).status, usage);
+  const Said precise = say({"train", "pronounce", "--out", out, "--precision", "bf16"});
+  EXPECT_EQ(precise.status, failure);
+  EXPECT_NE(precise.err.find("--precision bf16 is built for --device gpu"), std::string::npos)
+      << precise.err;
 
   EXPECT_EQ(say({"train", "pronounce", "--out", out, "--resume"}).status, failure);
   EXPECT_EQ(say({"train", "sing", "--out", out}).status, usage);

@@ -121,6 +121,7 @@ nlohmann::json run_one(const CompareOptions& options, const Contender& contender
   tasks::write_vocabularies(folder, prepared.model);
   prepared.plan.budget = options.flags.budget;
   prepared.plan.device = options.flags.device;
+  prepared.plan.precision = steps_in(options.flags.precision);
   TrainingProgress line(streams);
   const tasks::Trained trained =
       tasks::train(prepared.model, prepared.plan,
@@ -172,6 +173,7 @@ void print_table(const nlohmann::json& results, const Halves& halves, const Stre
 int compare(const CompareOptions& options, const Streams& streams) {
   if (options.threads > 0) ThreadPool::set_default_threads(options.threads);
   check_device(options.flags.device, "attn compare");
+  use_precision(options.flags, "attn compare");
   const tasks::Budget& budget = options.flags.budget;
   if (budget.minutes <= 0.0 && budget.epochs <= 0 && budget.steps <= 0)
     fail("the same budget is what makes a comparison: give --minutes, --epochs or --steps");
@@ -235,6 +237,7 @@ void add_compare(CLI::App& app, Action& action) {
   command->add_flag("--json", options->json, "As JSON");
   add_device_flag(*command, options->flags.device,
                   "Where steps are computed; evaluations run on the CPU");
+  add_precision_flag(*command, options->flags.precision);
   add_budget_flags(*command, options->flags);
   add_data_flags(*command, options->flags);
   add_training_flags(*command, options->flags);

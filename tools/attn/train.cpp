@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/core/thread_pool.hpp"
 #include "attn/files/printable.hpp"
@@ -19,7 +20,6 @@
 #include "attn/tasks/prepare.hpp"
 #include "attn/tasks/task.hpp"
 #include "attn/tasks/trainer.hpp"
-#include "attn/tensor/gpu.hpp"
 #include "attn/tensor/storage.hpp"
 #include "tools/attn/caption_training.hpp"
 #include "tools/attn/command.hpp"
@@ -66,7 +66,7 @@ std::string command_text(const TrainOptions& options) {
   }
   for (const auto& [name, value] : flags.training) add(name, value);
   if (flags.device == Device::gpu) add("device", "gpu");
-  if (flags.products == gpu::Products::tf32) add("precision", "tf32");
+  if (flags.precision != Precision::f32) add("precision", name_of(flags.precision));
   return text + budget_text(flags.budget);
 }
 
@@ -102,9 +102,7 @@ void tell_beginning(const tasks::Prepared& prepared, const Streams& streams) {
 int train(const TrainOptions& options, const Streams& streams) {
   if (options.threads > 0) ThreadPool::set_default_threads(options.threads);
   check_device(options.flags.device, "attn train");
-  if (options.flags.products != gpu::Products::full && options.flags.device != Device::gpu)
-    fail("attn train: --precision tf32 is of --device gpu");
-  gpu::set_products(options.flags.products);
+  use_precision(options.flags, "attn train");
   if (options.task == "caption") {
     if (options.flags.device == Device::gpu)
       fail("attn train caption: --device gpu: pictures are read on the CPU alone so far");
@@ -136,6 +134,7 @@ int train(const TrainOptions& options, const Streams& streams) {
   prepared.plan.save_every = options.save_every;
   prepared.plan.shard_bytes = options.shard_mib << 20;
   prepared.plan.device = options.flags.device;
+  prepared.plan.precision = steps_in(options.flags.precision);
 
   const Interrupt interrupt;
   TrainingProgress line(streams);
@@ -167,7 +166,7 @@ void add_train(CLI::App& app, Action& action) {
       "    attn train pronounce --out phones --resume --minutes 10\n"
       "    attn train pronounce --out old --model luong --score concat --reach local-p\n"
       "    attn train translate --out danish --language da\n"
-      "    attn train translate --out fast --device gpu --batch-tokens 16384\n"
+      "    attn train translate --out fast --device gpu --precision bf16 --batch-tokens 16384\n"
       "    attn train pronounce --out mine --data words.tsv\n"
       "    attn train translate --out mine --data sentences.tsv --vocabulary 2000\n"
       "    attn train caption --out pictures --attention soft --minutes 20");
@@ -179,7 +178,7 @@ void add_train(CLI::App& app, Action& action) {
   add_threads_flag(*command, options->threads);
   add_device_flag(*command, options->flags.device,
                   "Where steps are computed; evaluations run on the CPU");
-  add_precision_flag(*command, options->flags.products);
+  add_precision_flag(*command, options->flags.precision);
   command
       ->add_option("--save-every", options->save_every,
                    "Steps between checkpoints; default: a minute")

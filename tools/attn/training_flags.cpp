@@ -1,10 +1,14 @@
 #include "tools/attn/training_flags.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/models/options.hpp"
 #include "attn/tasks/prepare.hpp"
@@ -38,6 +42,9 @@ constexpr ModelFlag kModelFlags[] = {
     {"--dropout", "dropout", "Share of features dropped while training"},
     {"--word-dropout", "word_dropout", "Share of words not seen while training"},
 };
+
+/// In the order of Precision.
+constexpr const char* kPrecisions[] = {"f32", "tf32", "bf16"};
 
 using Values = std::vector<std::pair<std::string, std::string>>;
 
@@ -74,16 +81,35 @@ void add_threads_flag(CLI::App& command, int& threads) {
       ->check(CLI::Range(1, 1024));
 }
 
-void add_precision_flag(CLI::App& command, gpu::Products& products) {
+std::string name_of(Precision precision) {
+  return kPrecisions[static_cast<std::size_t>(precision)];
+}
+
+void add_precision_flag(CLI::App& command, Precision& precision) {
+  const std::vector<std::string> names(std::begin(kPrecisions), std::end(kPrecisions));
   command
       .add_option_function<std::string>(
           "--precision",
-          [&products](const std::string& name) {
-            products = name == "tf32" ? gpu::Products::tf32 : gpu::Products::full;
+          [&precision, names](const std::string& name) {
+            const auto found = std::find(names.begin(), names.end(), name);
+            precision = static_cast<Precision>(found - names.begin());
           },
-          "Of products on the GPU: tf32 rounds their operands to 10 bits and is faster")
-      ->type_name("f32|tf32")
-      ->check(CLI::IsMember({"f32", "tf32"}));
+          "Of steps on the GPU: tf32 rounds the operands of products to 10 bits; bf16 keeps\n"
+          "parameters and activations in 16 bits, and masters of the parameters in f32")
+      ->type_name(listed(names))
+      ->check(CLI::IsMember(names));
+}
+
+void use_precision(const TrainingFlags& flags, const std::string& command) {
+  if (flags.precision != Precision::f32 && flags.device != Device::gpu)
+    fail(command, ": --precision ", name_of(flags.precision),
+         " is built for --device gpu; the CPU trains in f32");
+  gpu::set_products(flags.precision == Precision::tf32 ? gpu::Products::tf32
+                                                       : gpu::Products::full);
+}
+
+DType steps_in(Precision precision) {
+  return precision == Precision::bf16 ? DType::bf16 : DType::f32;
 }
 
 void add_model_flags(CLI::App& command, TrainingFlags& flags) {

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "attn/core/dtype.hpp"
 #include "attn/tasks/prepare.hpp"
 #include "attn/tasks/trainer.hpp"
-#include "attn/tensor/gpu.hpp"
 #include "attn/tensor/storage.hpp"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): its own name
@@ -18,6 +18,13 @@ class App;
 }
 
 namespace attn::tools {
+
+/// Of the steps of a training.
+enum class Precision {
+  f32,   ///< as on the CPU
+  tf32,  ///< operands of products rounded to 10 bits
+  bf16,  ///< parameters and activations; the optimiser keeps masters in f32
+};
 
 /// What was given on the command line; applied to a request, the task's own or a saved one.
 struct TrainingFlags {
@@ -30,7 +37,7 @@ struct TrainingFlags {
   long vocabulary = 0;
   tasks::Budget budget;
   Device device = Device::cpu;
-  gpu::Products products = gpu::Products::full;
+  Precision precision = Precision::f32;
 };
 
 /// The task as the first word behind the command; wrong names are wrong usage.
@@ -40,7 +47,13 @@ void add_task_argument(CLI::App& command, std::string& task,
 /// --threads.
 void add_threads_flag(CLI::App& command, int& threads);
 /// --precision.
-void add_precision_flag(CLI::App& command, gpu::Products& products);
+void add_precision_flag(CLI::App& command, Precision& precision);
+/// Has products of this thread made so; throws, naming the command, where the device has no
+/// such precision.
+void use_precision(const TrainingFlags& flags, const std::string& command);
+/// Of parameters and activations.
+DType steps_in(Precision precision);
+std::string name_of(Precision precision);
 
 /// The flags of model and training.
 void add_model_flags(CLI::App& command, TrainingFlags& flags);

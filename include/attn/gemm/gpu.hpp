@@ -10,7 +10,8 @@ struct CUstream_st;
 
 namespace attn::gemm {
 
-/// Of float: products of floats, or of their first 10 bits (TF32), several times as fast.
+/// Of float: products of floats, or of their first 10 bits (TF32), several times as fast. Large
+/// products of floats are three of TF32 whose sum is as good as one.
 enum class Products { full, tf32 };
 
 /// C = A B + beta C, and `bias` [n], if there is one, added to every row; queued on `stream`,

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "attn/core/dtype.hpp"
 #include "attn/nn/module.hpp"
 #include "attn/tensor/tensor.hpp"
 
@@ -22,14 +23,26 @@ class Optimiser {
   virtual void step(double rate) = 0;
   void zero_grad();
 
+  /// From now on the parameters hold `dtype`, bf16 or f16, and what steps change are masters of
+  /// them in f32: a parameter is its master, rounded. The parameters are f32 before, and belong
+  /// to this optimiser alone.
+  void keep_masters(DType dtype);
+  /// What steps change: the masters if there are any, else the parameters.
+  std::vector<NamedTensor> numbers() const;
+
   /// What must be saved to go on: named after the parameters, "W.weight.mean".
   virtual std::vector<NamedTensor> state() = 0;
   std::int64_t steps() const { return steps_; }
   void set_steps(std::int64_t steps) { steps_ = steps; }
 
  protected:
+  /// "W.weight.master".
+  void add_masters(std::vector<NamedTensor>& state) const;
+
   std::vector<NamedTensor> parameters_;  // NOLINT(misc-non-private-member-variables-in-classes)
-  std::int64_t steps_ = 0;               // NOLINT(misc-non-private-member-variables-in-classes)
+  /// One for each parameter, or none.
+  std::vector<Tensor> masters_;  // NOLINT(misc-non-private-member-variables-in-classes)
+  std::int64_t steps_ = 0;       // NOLINT(misc-non-private-member-variables-in-classes)
 };
 
 struct SgdOptions {

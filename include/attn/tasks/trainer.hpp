@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "attn/core/dtype.hpp"
 #include "attn/models/search.hpp"
 #include "attn/tasks/batches.hpp"
 #include "attn/tasks/corpus.hpp"
@@ -45,6 +46,9 @@ struct TrainingPlan {
   std::int64_t save_every = 0;    ///< steps between checkpoints; 0: a minute
   std::uint64_t shard_bytes = 0;  ///< of a checkpoint's files, at most; 0: one file
   Device device = Device::cpu;    ///< of the steps; evaluations run on the CPU
+  /// Of parameters and activations in the steps: f32, or bf16 on the GPU, where the optimiser
+  /// keeps masters in f32.
+  DType precision = DType::f32;
 };
 
 struct Progress {

@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "attn/nn/module.hpp"
@@ -19,6 +20,9 @@ class WeightAverage {
 
   /// After the optimiser's step number `steps`, counted from 1.
   void update(std::int64_t steps);
+  /// Averages these from now on instead of the parameters: an optimiser's masters, in the same
+  /// order.
+  void follow(std::vector<nn::NamedTensor> numbers) { followed_ = std::move(numbers); }
   /// Exchanges the weights of the module with the average; a second call brings them back.
   void exchange();
   /// Named after the parameters, for a checkpoint.
@@ -27,6 +31,7 @@ class WeightAverage {
  private:
   double decay_;
   std::vector<nn::NamedTensor> weights_;
+  std::vector<nn::NamedTensor> followed_;
   std::vector<nn::NamedTensor> average_;
 };
 

@@ -8,10 +8,13 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <type_traits>
+#include <unordered_map>
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/gemm/gpu.hpp"
+#include "gemm/gpu/parts.hpp"
 
 namespace attn::gemm {
 namespace {
@@ -57,38 +60,32 @@ struct TypesOf {
 /// What the choice of a kernel depends on.
 using Key = std::array<std::int64_t, 19>;
 
-/// cuBLASLt for one stream: its handle, room to work in, and the kernels chosen so far, since
-/// choosing takes longer than a small product.
-struct Engine {
-  static constexpr std::size_t kWorkspace = std::size_t{32}
-                                            << 20;  // NVIDIA's advice for Hopper
-
-  explicit Engine(cudaStream_t stream) {
-    check(cublasLtCreate(&handle), "cublasLtCreate");
-    if (cudaMallocAsync(&workspace, kWorkspace, stream) != cudaSuccess)
-      fail<Error>(kWhere, ": no ", kWorkspace, " bytes of the GPU's memory to work in");
+struct KeyHash {
+  std::size_t operator()(const Key& key) const {
+    std::uint64_t hash = 0;
+    for (const std::int64_t number : key) {
+      hash = (hash ^ static_cast<std::uint64_t>(number)) * 0x9e3779b97f4a7c15u;
+      hash ^= hash >> 32;
+    }
+    return static_cast<std::size_t>(hash);
   }
-
-  cublasLtHandle_t handle = nullptr;
-  void* workspace = nullptr;
-  std::map<Key, cublasLtMatmulAlgo_t> chosen;
 };
 
-/// One thread works on a stream at a time, but threads find their engines together.
-Engine& engine_of(cudaStream_t stream) {
-  static std::mutex mutex;
-  static auto* const kEngines = new std::map<cudaStream_t, std::unique_ptr<Engine>>;
-  const std::lock_guard lock(mutex);
-  std::unique_ptr<Engine>& engine = (*kEngines)[stream];
-  if (!engine) engine = std::make_unique<Engine>(stream);
-  return *engine;
+std::uint32_t alignment(const void* data) {
+  const auto address = reinterpret_cast<std::uintptr_t>(data);
+  return static_cast<std::uint32_t>(std::min<std::uintptr_t>(address & -address, 256));
 }
 
+/// NVIDIA's advice for Hopper.
+constexpr std::size_t kWorkspace = std::size_t{32} << 20;
+
+/// A product as cuBLASLt wants it described, and the kernel chosen for it. Made once: choosing
+/// takes longer than a small product, and four descriptors a call a third of its launch.
 /// Row-major as it lies is column-major turned, so C^T = B^T A^T is what cuBLASLt sees.
-template <class T>
-class Product {
+class Plan {
  public:
-  Product(const Args<T>& args, const T* bias, Products products) : args_(args) {
+  template <class T>
+  Plan(cublasLtHandle_t handle, const Args<T>& args, const T* bias, Products products) {
     using Types = TypesOf<T>;
     check(cublasLtMatmulDescCreate(&operation_.handle, Types::compute(products), Types::kScale),
           "cublasLtMatmulDescCreate");
@@ -98,22 +95,31 @@ class Product {
       set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
       set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
     }
+    const auto batch = static_cast<std::int32_t>(args.batch);
+    const auto lay_out = [&](Layout& to, std::int64_t rows, std::int64_t columns,
+                             std::int64_t lead, std::int64_t step) {
+      describe(to, Types::kStored, rows, columns, lead);
+      put(to, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, batch);
+      put(to, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, step);
+    };
     lay_out(b_, args.turn_b == Turn::no ? args.n : args.k,
             args.turn_b == Turn::no ? args.k : args.n, args.ldb, args.b_stride);
     lay_out(a_, args.turn_a == Turn::no ? args.k : args.m,
             args.turn_a == Turn::no ? args.m : args.k, args.lda, args.a_stride);
     lay_out(c_, args.n, args.m, args.ldc, args.c_stride);
+    choose(handle, args);
   }
 
-  void run(Engine& engine, const Key& key, cudaStream_t stream) {
-    auto found = engine.chosen.find(key);
-    if (found == engine.chosen.end())
-      found = engine.chosen.emplace(key, choose(engine.handle)).first;
-    const typename TypesOf<T>::Scalar one = 1;
-    const auto beta = static_cast<typename TypesOf<T>::Scalar>(args_.beta);
-    check(cublasLtMatmul(engine.handle, operation_.handle, &one, args_.b, b_.handle, args_.a,
-                         a_.handle, &beta, args_.c, c_.handle, args_.c, c_.handle,
-                         &found->second, engine.workspace, Engine::kWorkspace, stream),
+  template <class T>
+  void run(cublasLtHandle_t handle, const Args<T>& args, const T* bias, void* workspace,
+           cudaStream_t stream) {
+    using Scalar = typename TypesOf<T>::Scalar;
+    if (bias != nullptr) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
+    const Scalar one = 1;
+    const auto beta = static_cast<Scalar>(args.beta);
+    check(cublasLtMatmul(handle, operation_.handle, &one, args.b, b_.handle, args.a, a_.handle,
+                         &beta, args.c, c_.handle, args.c, c_.handle, &chosen_, workspace,
+                         kWorkspace, stream),
           "cublasLtMatmul");
   }
 
@@ -126,22 +132,20 @@ class Product {
     check(cublasLtMatmulDescSetAttribute(operation_.handle, attribute, &value, sizeof(value)),
           "cublasLtMatmulDescSetAttribute");
   }
-  void lay_out(Layout& to, std::int64_t rows, std::int64_t columns, std::int64_t lead,
-               std::int64_t step) {
-    check(cublasLtMatrixLayoutCreate(&to.handle, TypesOf<T>::kStored,
-                                     static_cast<std::uint64_t>(rows),
+  static void describe(Layout& to, cudaDataType_t type, std::int64_t rows, std::int64_t columns,
+                       std::int64_t lead) {
+    check(cublasLtMatrixLayoutCreate(&to.handle, type, static_cast<std::uint64_t>(rows),
                                      static_cast<std::uint64_t>(columns), lead),
           "cublasLtMatrixLayoutCreate");
-    const auto batch = static_cast<std::int32_t>(args_.batch);
-    check(cublasLtMatrixLayoutSetAttribute(to.handle, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT,
-                                           &batch, sizeof(batch)),
-          "cublasLtMatrixLayoutSetAttribute");
-    check(cublasLtMatrixLayoutSetAttribute(
-              to.handle, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &step, sizeof(step)),
+  }
+  template <class V>
+  static void put(Layout& to, cublasLtMatrixLayoutAttribute_t attribute, const V& value) {
+    check(cublasLtMatrixLayoutSetAttribute(to.handle, attribute, &value, sizeof(value)),
           "cublasLtMatrixLayoutSetAttribute");
   }
 
-  cublasLtMatmulAlgo_t choose(cublasLtHandle_t handle) const {
+  template <class T>
+  void choose(cublasLtHandle_t handle, const Args<T>& args) {
     Preference preference;
     check(cublasLtMatmulPreferenceCreate(&preference.handle), "cublasLtMatmulPreferenceCreate");
     const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t attribute, const auto& value) {
@@ -149,14 +153,14 @@ class Product {
                                                  sizeof(value)),
             "cublasLtMatmulPreferenceSetAttribute");
     };
-    prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, Engine::kWorkspace);
+    prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kWorkspace);
     // Parts of a sum are joined in float, in order, whatever C is stored as.
     prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
            static_cast<std::uint32_t>(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));
-    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment(args_.b));
-    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment(args_.a));
-    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment(args_.c));
-    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment(args_.c));
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment(args.b));
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment(args.a));
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment(args.c));
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment(args.c));
     cublasLtMatmulHeuristicResult_t result{};
     int found = 0;
     check(cublasLtMatmulAlgoGetHeuristic(handle, operation_.handle, b_.handle, a_.handle,
@@ -164,24 +168,45 @@ class Product {
                                          &found),
           "cublasLtMatmulAlgoGetHeuristic");
     if (found == 0)
-      fail<Unsupported>(kWhere, ": cuBLASLt has no kernel for ", args_.m, " x ", args_.n, " x ",
-                        args_.k, " in ", name_of(kDType<T>));
-    return result.algo;
+      fail<Unsupported>(kWhere, ": cuBLASLt has no kernel for ", args.m, " x ", args.n, " x ",
+                        args.k, " in ", name_of(kDType<T>));
+    chosen_ = result.algo;
   }
 
- public:
-  static std::uint32_t alignment(const void* data) {
-    const auto address = reinterpret_cast<std::uintptr_t>(data);
-    return static_cast<std::uint32_t>(std::min<std::uintptr_t>(address & -address, 256));
-  }
-
- private:
-  Args<T> args_;
   Operation operation_;
   Layout a_;
   Layout b_;
   Layout c_;
+  cublasLtMatmulAlgo_t chosen_{};
 };
+
+/// cuBLASLt for one stream: its handle, room to work in, and the products known so far.
+struct Engine {
+  explicit Engine(cudaStream_t stream) {
+    check(cublasLtCreate(&handle), "cublasLtCreate");
+    if (cudaMallocAsync(&workspace, kWorkspace, stream) != cudaSuccess)
+      fail<Error>(kWhere, ": no ", kWorkspace, " bytes of the GPU's memory to work in");
+  }
+
+  cublasLtHandle_t handle = nullptr;
+  void* workspace = nullptr;
+  std::unordered_map<Key, std::unique_ptr<Plan>, KeyHash> plans;
+};
+
+/// One thread works on a stream at a time, but threads find their engines together.
+Engine& engine_of(cudaStream_t stream) {
+  thread_local cudaStream_t last = nullptr;
+  thread_local Engine* its = nullptr;
+  if (its != nullptr && last == stream) return *its;
+  static std::mutex mutex;
+  static auto* const kEngines = new std::map<cudaStream_t, std::unique_ptr<Engine>>;
+  const std::lock_guard lock(mutex);
+  std::unique_ptr<Engine>& engine = (*kEngines)[stream];
+  if (!engine) engine = std::make_unique<Engine>(stream);
+  last = stream;
+  its = engine.get();
+  return *engine;
+}
 
 }  // namespace
 
@@ -192,9 +217,12 @@ void product_on_gpu(const Args<T>& args, const T* bias, CUstream_st* stream,
   if (args.k <= 0) fail(kWhere, ": k is ", args.k, "; at least 1 is accepted");
   if (args.batch > INT32_MAX)
     fail<Unsupported>(kWhere, ": ", args.batch, " products; 2^31 are accepted");
-  const auto align = [](const void* data) -> std::int64_t {
-    return Product<T>::alignment(data);
-  };
+  if constexpr (std::is_same_v<T, float>) {
+    if (products == Products::full && parts_pay(args)) {
+      const Parted parted(args, stream);
+      return product_on_gpu(parted.args(), bias, stream, Products::tf32);
+    }
+  }
   const Key key{static_cast<std::int64_t>(kDType<T>),
                 args.m,
                 args.n,
@@ -209,12 +237,15 @@ void product_on_gpu(const Args<T>& args, const T* bias, CUstream_st* stream,
                 args.b_stride,
                 args.c_stride,
                 bias != nullptr,
-                align(args.a),
-                align(args.b),
-                align(args.c),
+                alignment(args.a),
+                alignment(args.b),
+                alignment(args.c),
                 static_cast<float>(args.beta) != 0.0f,
                 static_cast<std::int64_t>(products)};
-  Product<T>(args, bias, products).run(engine_of(stream), key, stream);
+  Engine& engine = engine_of(stream);
+  std::unique_ptr<Plan>& plan = engine.plans[key];
+  if (!plan) plan = std::make_unique<Plan>(engine.handle, args, bias, products);
+  plan->run(engine.handle, args, bias, engine.workspace, stream);
 }
 
 template void product_on_gpu(const Args<float>&, const float*, CUstream_st*, Products);

@@ -13,7 +13,7 @@
 
 namespace attn::gpu {
 
-template <class S, class M>
+template <class S, class M, class F = NoFactor>
 struct Combination {};
 template <class... Entries>
 struct Combinations {};
@@ -31,7 +31,9 @@ using CommonRecipes =
                  Combination<score::Chain<score::Alibi>, mask::Causal>,
                  Combination<score::Chain<score::RelativeTable>, mask::None>,
                  Combination<score::Chain<score::RelativeTable>, mask::Causal>,
-                 Combination<score::Chain<score::Gaussian>, mask::None>>;
+                 Combination<score::Chain<score::Gaussian>, mask::None>,
+                 Combination<score::Chain<>, mask::Causal, normalise::Dropout>,
+                 Combination<score::Chain<>, mask::Lengths, normalise::Dropout>>;
 
 /// They are built for 16-bit types and the head sizes of most models; everything else runs on
 /// the general kernel.
@@ -79,12 +81,22 @@ bool take_mask(const GeneralMask& from, mask::And<A, B>& to) {
   return true;
 }
 
+inline bool take_factor(const GeneralFactor& from, NoFactor&) {
+  return from.count == 0;
+}
+template <class F>
+bool take_factor(const GeneralFactor& from, F& to) {
+  if (from.count != 1 || !from.links[0].holds<F>()) return false;
+  to = from.links[0].template get<F>();
+  return true;
+}
+
 /// Calls run(stages, grads) if the recipe is this combination.
-template <class S, class M, class Run>
-bool run_if(const Lowered& recipe, Combination<S, M>, const Run& run) {
-  using St = Stages<S, M, normalise::Softmax>;
+template <class S, class M, class F, class Run>
+bool run_if(const Lowered& recipe, Combination<S, M, F>, const Run& run) {
+  using St = Stages<S, M, normalise::Softmax, F>;
   St stages;
-  if (recipe.stages.factor.count != 0 ||
+  if (!take_factor(recipe.stages.factor, stages.factor) ||
       !recipe.stages.normaliser.chosen.holds<normalise::Softmax>() ||
       !take_score(recipe.stages.score, stages.score) ||
       !take_mask(recipe.stages.mask, stages.mask))

@@ -64,7 +64,9 @@ Places places_of(const ModelOptions& options, const PlaceRange& range, DType dty
       return {nn::sinusoidal_table(count, options.dim, {.offset = first}, dtype), {}};
     case Positions::rotary: {
       const Tensor places = Tensor::arange(first + count).slice(0, first, first + count);
-      return {{}, rotary_table(places, {.rotary_dim = options.dim / options.heads}, dtype)};
+      // Angles of 16-bit words are f32, as rotary() takes them.
+      const DType wide = dtype == DType::f64 ? DType::f64 : DType::f32;
+      return {{}, rotary_table(places, {.rotary_dim = options.dim / options.heads}, wide)};
     }
     case Positions::relative:
       break;

@@ -10,70 +10,91 @@
 namespace attn::gpu {
 namespace {
 
-/// One tensor of a launch; what an optimiser does not keep is null.
-template <class T>
-struct Entry {
-  std::int64_t count;
-  T* parameter;
-  const T* grad;
-  T* first;
-  T* second;
-};
-
 /// As many as fit the 4 KB of arguments that a launch takes everywhere.
 constexpr std::size_t kMost = 64;
 
-template <class T>
+/// Tensors of one launch.
+template <class Entry>
 struct Entries {
-  Entry<T> list[kMost];
+  Entry list[kMost];
+};
+
+/// One that an optimiser changes; what it does not keep is null. G is the gradient's type.
+template <class G>
+struct Update {
+  using W = WideOf<G>;
+  std::int64_t count;
+  W* parameter;
+  const G* grad;
+  W* first;
+  W* second;
+  G* rounded;
+
+  __device__ void set(std::int64_t i, W number) const {
+    parameter[i] = number;
+    if (rounded != nullptr) rounded[i] = op::convert<G>(number);
+  }
+};
+
+template <class T>
+struct Numbers {
+  std::int64_t count;
+  T* data;
 };
 
 /// Blocks a tensor gets at most: eight of them keep all multiprocessors busy.
 constexpr std::int64_t kBlocks = 256;
 
-template <class T>
-__global__ void adam_kernel(nn::AdamStep step, Entries<T> entries) {
-  const Entry<T> e = entries.list[blockIdx.y];
+template <class G>
+__global__ void adam_kernel(nn::AdamStep step, Entries<Update<G>> entries) {
+  using W = WideOf<G>;
+  const Update<G> e = entries.list[blockIdx.y];
   for_numbers(e.count, [&](std::int64_t i) {
-    const nn::AdamNumbers<T> now =
-        step.update(e.grad[i], nn::AdamNumbers<T>{e.parameter[i], e.first[i], e.second[i]});
-    e.parameter[i] = now.parameter;
+    const nn::AdamNumbers<W> now = step.update(
+        wide(e.grad[i]), nn::AdamNumbers<W>{e.parameter[i], e.first[i], e.second[i]});
+    e.set(i, now.parameter);
     e.first[i] = now.mean;
     e.second[i] = now.square;
   });
 }
 
-template <class T>
-__global__ void sgd_kernel(nn::SgdStep step, Entries<T> entries) {
-  const Entry<T> e = entries.list[blockIdx.y];
+template <class G>
+__global__ void sgd_kernel(nn::SgdStep step, Entries<Update<G>> entries) {
+  using W = WideOf<G>;
+  const Update<G> e = entries.list[blockIdx.y];
   for_numbers(e.count, [&](std::int64_t i) {
-    const T velocity = e.first == nullptr ? T(0) : e.first[i];
-    const nn::SgdNumbers<T> now =
-        step.update(e.grad[i], nn::SgdNumbers<T>{e.parameter[i], velocity});
-    e.parameter[i] = now.parameter;
+    const W velocity = e.first == nullptr ? W(0) : e.first[i];
+    const nn::SgdNumbers<W> now =
+        step.update(wide(e.grad[i]), nn::SgdNumbers<W>{e.parameter[i], velocity});
+    e.set(i, now.parameter);
     if (e.first != nullptr) e.first[i] = now.velocity;
   });
 }
 
-template <class T>
-__global__ void scale_kernel(T factor, Entries<T> entries) {
-  const Entry<T> e = entries.list[blockIdx.y];
-  for_numbers(e.count, [&](std::int64_t i) { e.parameter[i] *= factor; });
+template <class G>
+__global__ void approach_kernel(double share, Entries<Update<G>> entries) {
+  using W = WideOf<G>;
+  const Update<G> e = entries.list[blockIdx.y];
+  for_numbers(e.count, [&](std::int64_t i) {
+    e.parameter[i] += static_cast<W>(share) * (wide(e.grad[i]) - e.parameter[i]);
+  });
 }
 
 template <class T>
-__global__ void approach_kernel(T share, Entries<T> entries) {
-  const Entry<T> e = entries.list[blockIdx.y];
-  for_numbers(e.count,
-              [&](std::int64_t i) { e.parameter[i] += share * (e.grad[i] - e.parameter[i]); });
+__global__ void scale_kernel(double factor, Entries<Numbers<T>> entries) {
+  using W = WideOf<T>;
+  const Numbers<T> e = entries.list[blockIdx.y];
+  for_numbers(e.count, [&](std::int64_t i) {
+    e.data[i] = op::convert<T>(wide(e.data[i]) * static_cast<W>(factor));
+  });
 }
 
 /// parts[tensor, block].
 template <class T>
-__global__ void squares_kernel(Entries<T> entries, double* parts) {
-  const Entry<T> e = entries.list[blockIdx.y];
-  T sum(0);
-  for_numbers(e.count, [&](std::int64_t i) { sum += e.parameter[i] * e.parameter[i]; });
+__global__ void squares_kernel(Entries<Numbers<T>> entries, double* parts) {
+  const Numbers<T> e = entries.list[blockIdx.y];
+  WideOf<T> sum(0);
+  for_numbers(e.count, [&](std::int64_t i) { sum += wide(e.data[i]) * wide(e.data[i]); });
   const double total = Team<kThreads>::sum(static_cast<double>(sum));
   if (threadIdx.x == 0) parts[blockIdx.y * gridDim.x + blockIdx.x] = total;
 }
@@ -90,79 +111,86 @@ T* or_null(const Tensor& x) {
   return x.defined() ? op::numbers<T>(x) : nullptr;
 }
 
-/// Calls run(T{}, entries, grid) for groups of tensors.
-template <class Run>
-void in_groups(const char* where, const std::vector<Updated>& all, const Run& run) {
+/// Calls run(entries, grid) for groups of `all`, whose entries `make` makes.
+template <class Entry, class Item, class Make, class Run>
+void in_groups(const std::vector<Item>& all, const Make& make, const Run& run) {
   for (std::size_t begin = 0; begin < all.size(); begin += kMost) {
     const std::size_t end = std::min(all.size(), begin + kMost);
-    op::dispatch_real(all[begin].parameter.dtype(), where, [&](auto zero) {
-      using T = decltype(zero);
-      Entries<T> entries;
-      std::int64_t longest = 0;
-      for (std::size_t i = begin; i < end; ++i) {
-        const Updated& own = all[i];
-        entries.list[i - begin] = {
-            own.parameter.numel(), op::numbers<T>(own.parameter),
-            own.grad.defined() ? op::numbers<const T>(own.grad) : nullptr,
-            or_null<T>(own.first), or_null<T>(own.second)};
-        longest = std::max(longest, own.parameter.numel());
-      }
-      const auto blocks = std::min<std::int64_t>(blocks_for(longest), kBlocks);
-      run(zero, entries,
-          dim3(static_cast<unsigned>(blocks), static_cast<unsigned>(end - begin)));
-      check_launch();
-    });
+    Entries<Entry> entries;
+    std::int64_t longest = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      entries.list[i - begin] = make(all[i]);
+      longest = std::max(longest, entries.list[i - begin].count);
+    }
+    const auto blocks = std::min<std::int64_t>(blocks_for(longest), kBlocks);
+    run(entries, dim3(static_cast<unsigned>(blocks), static_cast<unsigned>(end - begin)));
+    check_launch();
   }
 }
 
-std::vector<Updated> alone(const std::vector<Tensor>& all) {
-  std::vector<Updated> result;
-  result.reserve(all.size());
-  for (const Tensor& x : all) result.push_back({x, {}, {}, {}});
-  return result;
+template <class Run>
+void in_updates(const char* where, const std::vector<Updated>& all, const Run& run) {
+  if (all.empty()) return;
+  dispatch_numbers(all.front().grad.dtype(), where, [&](auto zero) {
+    using G = decltype(zero);
+    using W = WideOf<G>;
+    in_groups<Update<G>>(
+        all,
+        [](const Updated& own) -> Update<G> {
+          return {own.parameter.numel(),          op::numbers<W>(own.parameter),
+                  op::numbers<const G>(own.grad), or_null<W>(own.first),
+                  or_null<W>(own.second),         or_null<G>(own.rounded)};
+        },
+        run);
+  });
+}
+
+template <class Run>
+void in_tensors(const std::vector<Tensor>& all, const Run& run) {
+  if (all.empty()) return;
+  dispatch_numbers(all.front().dtype(), "attn::nn::clip_gradients", [&](auto zero) {
+    using T = decltype(zero);
+    in_groups<Numbers<T>>(
+        all, [](const Tensor& x) -> Numbers<T> { return {x.numel(), op::numbers<T>(x)}; }, run);
+  });
 }
 
 }  // namespace
 
 void adam(const nn::AdamStep& step, const std::vector<Updated>& all) {
-  in_groups("attn::nn::Adam::step", all, [&](auto, const auto& entries, const dim3& grid) {
+  in_updates("attn::nn::Adam::step", all, [&](const auto& entries, const dim3& grid) {
     adam_kernel<<<grid, kThreads, 0, stream()>>>(step, entries);
   });
 }
 
 void sgd(const nn::SgdStep& step, const std::vector<Updated>& all) {
-  in_groups("attn::nn::Sgd::step", all, [&](auto, const auto& entries, const dim3& grid) {
+  in_updates("attn::nn::Sgd::step", all, [&](const auto& entries, const dim3& grid) {
     sgd_kernel<<<grid, kThreads, 0, stream()>>>(step, entries);
   });
 }
 
 void approach(double share, const std::vector<Updated>& all) {
-  in_groups("attn::tasks::WeightAverage", all,
-            [&](auto zero, const auto& entries, const dim3& grid) {
-              approach_kernel<<<grid, kThreads, 0, stream()>>>(
-                  static_cast<decltype(zero)>(share), entries);
-            });
+  in_updates("attn::tasks::WeightAverage", all, [&](const auto& entries, const dim3& grid) {
+    approach_kernel<<<grid, kThreads, 0, stream()>>>(share, entries);
+  });
 }
 
 double sum_of_squares(const std::vector<Tensor>& all) {
   const Tensor total = Tensor::zeros({1}, DType::f64, Device::gpu);
-  in_groups(
-      "attn::nn::clip_gradients", alone(all), [&](auto, const auto& entries, const dim3& grid) {
-        const std::int64_t count = static_cast<std::int64_t>(grid.x) * grid.y;
-        const Tensor parts = Tensor::empty({count}, DType::f64, Device::gpu);
-        squares_kernel<<<grid, kThreads, 0, stream()>>>(entries, op::numbers<double>(parts));
-        total_kernel<<<1, kThreads, 0, stream()>>>(count, op::numbers<const double>(parts),
-                                                   op::numbers<double>(total));
-      });
+  in_tensors(all, [&](const auto& entries, const dim3& grid) {
+    const std::int64_t count = static_cast<std::int64_t>(grid.x) * grid.y;
+    const Tensor parts = Tensor::empty({count}, DType::f64, Device::gpu);
+    squares_kernel<<<grid, kThreads, 0, stream()>>>(entries, op::numbers<double>(parts));
+    total_kernel<<<1, kThreads, 0, stream()>>>(count, op::numbers<const double>(parts),
+                                               op::numbers<double>(total));
+  });
   return total.item();
 }
 
 void scale(double factor, const std::vector<Tensor>& all) {
-  in_groups("attn::nn::clip_gradients", alone(all),
-            [&](auto zero, const auto& entries, const dim3& grid) {
-              scale_kernel<<<grid, kThreads, 0, stream()>>>(static_cast<decltype(zero)>(factor),
-                                                            entries);
-            });
+  in_tensors(all, [&](const auto& entries, const dim3& grid) {
+    scale_kernel<<<grid, kThreads, 0, stream()>>>(factor, entries);
+  });
 }
 
 }  // namespace attn::gpu

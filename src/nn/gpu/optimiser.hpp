@@ -1,5 +1,5 @@
-/// Steps of optimisers on the GPU, over many tensors with one launch. Packed tensors of one
-/// type, f32 or f64.
+/// Steps of optimisers on the GPU, over many tensors with one launch. Packed tensors; all of a
+/// call have the types of the first.
 
 #pragma once
 
@@ -12,13 +12,15 @@
 
 namespace attn::gpu {
 
-/// A parameter, its gradient, and what the optimiser keeps: Adam's mean and square, or SGD's
-/// velocity (none without momentum).
+/// A parameter in f32 or f64, its gradient, and what the optimiser keeps: Adam's mean and
+/// square, or SGD's velocity (none without momentum). Where the parameter is a master, its
+/// gradient is 16 bits wide, and so is `rounded`, which gets it rounded.
 struct Updated {
   Tensor parameter;
   Tensor grad;
   Tensor first;
   Tensor second;
+  Tensor rounded = {};
 };
 
 void adam(const nn::AdamStep& step, const std::vector<Updated>& all);

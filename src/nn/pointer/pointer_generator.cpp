@@ -44,6 +44,11 @@ void validate(const PointerGeneratorInputs& in) {
     fail(kWhere, "extra_words is ", in.extra_words, "; 0 and more are accepted");
 }
 
+/// Weights and what is made of them hold more than 16 bits, whatever the states do.
+Tensor widened(const Tensor& x) {
+  return x.dtype() == DType::f64 ? x : x.to(DType::f32);
+}
+
 /// [count, count], ones below the diagonal: sums over earlier steps.
 Tensor earlier_steps(std::int64_t count, DType dtype) {
   std::vector<double> ones(static_cast<std::size_t>(count * count), 0.0);
@@ -54,8 +59,9 @@ Tensor earlier_steps(std::int64_t count, DType dtype) {
 
 Tensor first_coverage(const PointerGeneratorInputs& in) {
   if (in.looked_at.defined()) return in.looked_at;
-  return Tensor::zeros({in.encoder_states.size(0), in.encoder_states.size(1)},
-                       in.encoder_states.dtype(), in.encoder_states.device());
+  const DType wide = in.encoder_states.dtype() == DType::f64 ? DType::f64 : DType::f32;
+  return Tensor::zeros({in.encoder_states.size(0), in.encoder_states.size(1)}, wide,
+                       in.encoder_states.device());
 }
 
 /// The weights of copied words, put where the words are: [batch, steps, words].
@@ -97,7 +103,7 @@ void PointerGenerator::look_with_coverage(const PointerGeneratorInputs& in,
   std::vector<Tensor> coverages;
   made.covered = first_coverage(in);
   for (std::int64_t t = 0; t < queries.size(1); ++t) {
-    const Tensor seen = made.covered.unsqueeze(-1) * w_c_;
+    const Tensor seen = made.covered.unsqueeze(-1).to(w_c_.dtype()) * w_c_;
     const Attended looked = attend(queries.slice(1, t, t + 1), keys + seen, values, by, keep,
                                    spec::softmax(), kOutputAndWeights);
     coverages.push_back(made.covered.unsqueeze(1));
@@ -125,10 +131,10 @@ void PointerGenerator::look_without(const PointerGeneratorInputs& in, const Tens
 }
 
 void PointerGenerator::mix(const PointerGeneratorInputs& in, PointerGenerated& made) const {
-  const Tensor gate = sigmoid(gen_h_(made.context) + gen_s_(in.decoder_states) +
-                              gen_x_(in.decoder_inputs) + gen_b_);
+  const Tensor gate = widened(sigmoid(gen_h_(made.context) + gen_s_(in.decoder_states) +
+                                      gen_x_(in.decoder_inputs) + gen_b_));
   const std::int64_t words = in.vocab_logits.size(2) + in.extra_words;
-  const Tensor generated = pad(gate * softmax(in.vocab_logits), 2, 0, in.extra_words);
+  const Tensor generated = pad(gate * softmax(widened(in.vocab_logits)), 2, 0, in.extra_words);
   made.p_gen = gate.squeeze(-1);
   made.final_dist = generated + copied(in, (1.0 - gate) * made.weights, words);
 }

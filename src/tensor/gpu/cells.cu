@@ -1,29 +1,21 @@
 #include <cstdint>
 
 #include "tensor/cell_formulas.hpp"
+#include "tensor/gpu/cells.cuh"
 #include "tensor/gpu/cells.hpp"
 #include "tensor/gpu/launch.cuh"
 
 namespace attn::gpu {
 namespace {
 
-/// One unit of one row.
-struct Unit {
-  std::int64_t row;
-  std::int64_t c;
-  std::int64_t hidden;
-
-  __device__ Unit(const CellRows& rows, std::int64_t i)
-      : row(i / rows.hidden), c(i % rows.hidden), hidden(rows.hidden) {}
-  __device__ std::int64_t state() const { return row * hidden + c; }
-  /// Of `gates` gates.
-  __device__ std::int64_t gate(int which, int gates) const {
-    return (row * gates + which) * hidden + c;
-  }
-  __device__ bool takes_part(const CellRows& rows) const {
-    return rows.lengths == nullptr || rows.time < rows.lengths[row];
-  }
-};
+/// Calls body(unit) for all units, one a thread: a step has few, and waits for memory.
+template <class Body>
+__device__ __forceinline__ void for_units(const CellRows& rows, const Body& body) {
+  const auto count = static_cast<std::uint32_t>(rows.count * rows.hidden);
+  const auto hidden = static_cast<std::uint32_t>(rows.hidden);
+  const std::uint32_t i = blockIdx.x * kThreads + threadIdx.x;
+  if (i < count) body(Unit{i / hidden, i % hidden, rows.hidden});
+}
 
 template <class T>
 __device__ void rest(const CellStep<T>& step, const Unit& unit) {
@@ -35,40 +27,27 @@ __device__ void rest(const CellStep<T>& step, const Unit& unit) {
 
 template <class T>
 __global__ void gru_kernel(CellStep<T> step) {
-  for_numbers(step.rows.count * step.rows.hidden, [&](std::int64_t i) {
-    const Unit unit(step.rows, i);
+  for_units(step.rows, [&](const Unit& unit) {
     if (!unit.takes_part(step.rows)) return rest(step, unit);
-    const auto a = [&](int g) {
-      return step.a[unit.gate(g, 3)] + step.bias[g * unit.hidden + unit.c];
-    };
-    const auto u = [&](int g) { return step.u[unit.gate(g, 3)]; };
-    const T memory = u(2) + step.bias[3 * unit.hidden + unit.c];
-    const cell::Gru<T> made =
-        cell::gru<T>(a(0) + u(0), a(1) + u(1), a(2), memory, step.before[unit.state()]);
-    step.kept[unit.gate(0, 4)] = made.reset;
-    step.kept[unit.gate(1, 4)] = made.update;
-    step.kept[unit.gate(2, 4)] = made.fresh;
-    step.kept[unit.gate(3, 4)] = made.memory;
-    step.after[unit.state()] = made.after;
-    if (step.out != nullptr) step.out[unit.state()] = made.after;
+    gru_unit(step, unit, {T(0), T(0), T(0)});
   });
 }
 
 template <class T>
 __global__ void lstm_kernel(CellStep<T> step) {
-  for_numbers(step.rows.count * step.rows.hidden, [&](std::int64_t i) {
-    const Unit unit(step.rows, i);
+  for_units(step.rows, [&](const Unit& unit) {
     if (!unit.takes_part(step.rows)) return rest(step, unit);
     const auto a = [&](int g) {
-      return step.a[unit.gate(g, 4)] + step.u[unit.gate(g, 4)] +
+      return step.a[unit.gate(g, step.a_stride)] + step.u[unit.gate(g, step.u_stride)] +
              step.bias[g * unit.hidden + unit.c];
     };
     const cell::Lstm<T> made =
         cell::lstm<T>(a(0), a(1), a(2), a(3), step.cell_before[unit.state()]);
-    step.kept[unit.gate(0, 4)] = made.input;
-    step.kept[unit.gate(1, 4)] = made.forget;
-    step.kept[unit.gate(2, 4)] = made.fresh;
-    step.kept[unit.gate(3, 4)] = made.output;
+    const std::int64_t stride = kKept * unit.hidden;
+    step.kept[unit.gate(0, stride)] = made.input;
+    step.kept[unit.gate(1, stride)] = made.forget;
+    step.kept[unit.gate(2, stride)] = made.fresh;
+    step.kept[unit.gate(3, stride)] = made.output;
     step.cell_after[unit.state()] = made.cell;
     step.after[unit.state()] = made.after;
     if (step.out != nullptr) step.out[unit.state()] = made.after;
@@ -76,36 +55,16 @@ __global__ void lstm_kernel(CellStep<T> step) {
 }
 
 template <class T>
-__device__ T arriving(const CellWayBack<T>& step, const Unit& unit) {
-  const T later = step.d_state[unit.state()];
-  return step.d_out == nullptr ? later : later + step.d_out[unit.state()];
-}
-
-template <class T>
 __global__ void gru_back_kernel(CellWayBack<T> step) {
-  for_numbers(step.rows.count * step.rows.hidden, [&](std::int64_t i) {
-    const Unit unit(step.rows, i);
-    cell::GruSlopes<T> d{};
-    if (unit.takes_part(step.rows)) {
-      const auto kept = [&](int g) { return step.kept[unit.gate(g, 4)]; };
-      d = cell::gru_slopes<T>(kept(0), kept(1), kept(2), kept(3), step.before[unit.state()],
-                              arriving(step, unit));
-      step.d_state[unit.state()] = d.before;
-    }
-    step.d_a[unit.gate(0, 3)] = step.d_u[unit.gate(0, 3)] = d.reset;
-    step.d_a[unit.gate(1, 3)] = step.d_u[unit.gate(1, 3)] = d.update;
-    step.d_a[unit.gate(2, 3)] = d.fresh;
-    step.d_u[unit.gate(2, 3)] = d.memory;
-  });
+  for_units(step.rows, [&](const Unit& unit) { gru_unit_back(step, unit); });
 }
 
 template <class T>
 __global__ void lstm_back_kernel(CellWayBack<T> step) {
-  for_numbers(step.rows.count * step.rows.hidden, [&](std::int64_t i) {
-    const Unit unit(step.rows, i);
+  for_units(step.rows, [&](const Unit& unit) {
     cell::LstmSlopes<T> d{};
     if (unit.takes_part(step.rows)) {
-      const auto kept = [&](int g) { return step.kept[unit.gate(g, 4)]; };
+      const auto kept = [&](int g) { return step.kept[unit.gate(g, kKept * unit.hidden)]; };
       const T cell_after = step.cell_after[unit.state()];
       d = cell::lstm_slopes<T>({kept(0), kept(1), kept(2), kept(3), cell_after, cell_after},
                                step.cell_before[unit.state()], arriving(step, unit),
@@ -113,10 +72,12 @@ __global__ void lstm_back_kernel(CellWayBack<T> step) {
       step.d_state[unit.state()] = T(0);
       step.d_cell[unit.state()] = d.cell;
     }
-    step.d_a[unit.gate(0, 4)] = d.input;
-    step.d_a[unit.gate(1, 4)] = d.forget;
-    step.d_a[unit.gate(2, 4)] = d.fresh;
-    step.d_a[unit.gate(3, 4)] = d.output;
+    const T slopes[] = {d.input, d.forget, d.fresh, d.output};
+#pragma unroll
+    for (int g = 0; g < 4; ++g) {
+      step.d_a[unit.gate(g, step.d_a_stride)] = slopes[g];
+      if (step.d_u != step.d_a) step.d_u[unit.gate(g, step.d_u_stride)] = slopes[g];
+    }
   });
 }
 
@@ -124,7 +85,11 @@ template <class Kernel, class Step>
 void launch(Kernel kernel, const Step& step) {
   const std::int64_t count = step.rows.count * step.rows.hidden;
   if (count == 0) return;
-  kernel<<<blocks_for(count), kThreads, 0, stream()>>>(step);
+  constexpr std::int64_t kMostUnits = std::int64_t{1} << 28;
+  if (count > kMostUnits)
+    fail<Unsupported>("attn::rnn: ", count, " units a step on the gpu; ", kMostUnits,
+                      " are accepted");
+  kernel<<<blocks_for(count, kThreads), kThreads, 0, stream()>>>(step);
   check_launch();
 }
 

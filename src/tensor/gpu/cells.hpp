@@ -1,5 +1,5 @@
-/// Steps of GRU and LSTM layers on the GPU: one launch a step beside its product. f32 or f64;
-/// all is packed.
+/// Steps of GRU and LSTM layers on the GPU: one launch a step beside its product. f32 or f64,
+/// packed but for the rows that have a stride.
 
 #pragma once
 
@@ -21,8 +21,10 @@ struct CellRows {
 template <class T>
 struct CellStep {
   CellRows rows;
-  const T* a;       ///< [rows, gates * hidden]: the product of the input
-  const T* u;       ///< like a: the product of the state
+  const T* a;  ///< [rows, gates * hidden]: the product of the input
+  std::int64_t a_stride;
+  const T* u;  ///< like a: the product of the state
+  std::int64_t u_stride;
   const T* bias;    ///< [4 * hidden], as op::kept_bias has it
   const T* before;  ///< [rows, hidden]
   const T* cell_before;
@@ -50,7 +52,9 @@ struct CellWayBack {
   T* d_state;
   T* d_cell;
   T* d_a;
+  std::int64_t d_a_stride;
   T* d_u;
+  std::int64_t d_u_stride;
 };
 template <class T>
 void gru_way_back(const CellWayBack<T>& step);

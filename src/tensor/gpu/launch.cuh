@@ -100,6 +100,55 @@ struct Places {
   }
 };
 
+/// Numbers that lie side by side, as many as one access of 16 bytes holds.
+template <class T>
+struct alignas(16) Pack {
+  static constexpr int kCount = 16 / sizeof(T);
+  T x[kCount];
+};
+
+/// Whether all tensors of `places`, which begin at `first`, can be read and written in packs in
+/// the order in which they lie.
+template <int kCount>
+bool side_by_side(const Places<kCount>& places, const std::array<const void*, kCount>& first) {
+  if (places.rank > 1) return false;
+  for (std::size_t t = 0; t < kCount; ++t)
+    if ((places.rank == 1 && places.strides[t][0] != 1) ||
+        reinterpret_cast<std::uintptr_t>(first[t]) % 16 != 0)
+      return false;
+  return true;
+}
+
+/// out[i] = f(in[0][i], in[1][i], ...) for numbers that lie side by side.
+template <class T, int kIn, class F>
+__device__ __forceinline__ void map_packs(std::int64_t count, const T* const (&in)[kIn], T* out,
+                                          const F& f) {
+  using W = WideOf<T>;
+  constexpr int kPack = Pack<T>::kCount;
+  const std::int64_t packs = count / kPack;
+  const std::int64_t grid = static_cast<std::int64_t>(gridDim.x) * kThreads;
+  const std::int64_t own = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  for (std::int64_t p = own; p < packs; p += grid) {
+    Pack<T> from[kIn];
+#pragma unroll
+    for (int k = 0; k < kIn; ++k) from[k] = reinterpret_cast<const Pack<T>*>(in[k])[p];
+    Pack<T> to;
+#pragma unroll
+    for (int i = 0; i < kPack; ++i) {
+      W x[kIn];
+#pragma unroll
+      for (int k = 0; k < kIn; ++k) x[k] = wide(from[k].x[i]);
+      to.x[i] = op::convert<T>(f(x));
+    }
+    reinterpret_cast<Pack<T>*>(out)[p] = to;
+  }
+  for (std::int64_t i = packs * kPack + own; i < count; i += grid) {
+    W x[kIn];
+    for (int k = 0; k < kIn; ++k) x[k] = wide(in[k][i]);
+    out[i] = op::convert<T>(f(x));
+  }
+}
+
 /// After a launch.
 inline void check_launch() {
   ATTN_CUDA_CALL(cudaGetLastError());

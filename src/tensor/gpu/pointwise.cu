@@ -44,6 +44,40 @@ __global__ void binary_kernel(BinaryOp op, Places<3> places, const T* a, const T
   });
 }
 
+// The same for numbers that lie side by side: no places to look for, and 16 bytes at once.
+// 16-bit numbers one by one leave two thirds of the memory's speed unused (H200: 1.0 of 3.6
+// TB/s).
+
+template <class T>
+__global__ void unary_packs(UnaryOp op, WideOf<T> a, WideOf<T> b, std::int64_t count,
+                            const T* x, T* y) {
+  const T* const from[] = {x};
+  map_packs(count, from, y,
+            [&](const WideOf<T>(&in)[1]) { return pointwise::forward(op, in[0], a, b); });
+}
+
+template <class T>
+__global__ void slope_packs(UnaryOp op, WideOf<T> a, WideOf<T> b, std::int64_t count,
+                            const T* grad, const T* x, T* dx) {
+  const T* const from[] = {grad, x};
+  map_packs(count, from, dx, [&](const WideOf<T>(&in)[2]) {
+    const WideOf<T> out = pointwise::forward(op, in[1], a, b);
+    return in[0] * pointwise::slope(op, in[1], out, a, b);
+  });
+}
+
+template <class T>
+__global__ void binary_packs(BinaryOp op, std::int64_t count, const T* a, const T* b, T* out) {
+  const T* const from[] = {a, b};
+  map_packs(count, from, out,
+            [&](const WideOf<T>(&in)[2]) { return pointwise::forward(op, in[0], in[1]); });
+}
+
+template <class T>
+unsigned blocks_of_packs(std::int64_t count) {
+  return blocks_for(count, std::int64_t{kThreads} * Pack<T>::kCount);
+}
+
 template <class T>
 __global__ void choose_kernel(Places<4> places, const bool* keep, const T* a, const T* b,
                               T* out) {
@@ -89,6 +123,12 @@ void unary_forward(UnaryOp op, double a, double b, const Tensor& x, const Tensor
   const Places<2> places(y.shape(), {y.strides(), x.strides()});
   dispatch_numbers(x.dtype(), "attn::gpu::unary_forward", [&](auto zero) {
     using T = decltype(zero);
+    if (side_by_side(places, {op::address(y), op::address(x)})) {
+      unary_packs<T><<<blocks_of_packs<T>(places.count), kThreads, 0, stream()>>>(
+          op, static_cast<WideOf<T>>(a), static_cast<WideOf<T>>(b), places.count,
+          op::numbers<const T>(x), op::numbers<T>(y));
+      return;
+    }
     unary_kernel<T><<<blocks_for(places.count), kThreads, 0, stream()>>>(
         op, static_cast<WideOf<T>>(a), static_cast<WideOf<T>>(b), places,
         op::numbers<const T>(x), op::numbers<T>(y));
@@ -102,6 +142,12 @@ void unary_backward(UnaryOp op, double a, double b, const Tensor& grad, const Te
   const Places<3> places(dx.shape(), {dx.strides(), grad.strides(), x.strides()});
   dispatch_numbers(x.dtype(), "attn::gpu::unary_backward", [&](auto zero) {
     using T = decltype(zero);
+    if (side_by_side(places, {op::address(dx), op::address(grad), op::address(x)})) {
+      slope_packs<T><<<blocks_of_packs<T>(places.count), kThreads, 0, stream()>>>(
+          op, static_cast<WideOf<T>>(a), static_cast<WideOf<T>>(b), places.count,
+          op::numbers<const T>(grad), op::numbers<const T>(x), op::numbers<T>(dx));
+      return;
+    }
     slope_kernel<T><<<blocks_for(places.count), kThreads, 0, stream()>>>(
         op, static_cast<WideOf<T>>(a), static_cast<WideOf<T>>(b), places,
         op::numbers<const T>(grad), op::numbers<const T>(x), op::numbers<T>(dx));
@@ -114,6 +160,12 @@ void binary(BinaryOp op, const Tensor& a, const Tensor& b, const Tensor& out) {
   const Places<3> places(out.shape(), {out.strides(), seen(a, out), seen(b, out)});
   dispatch_numbers(out.dtype(), "attn::gpu::binary", [&](auto zero) {
     using T = decltype(zero);
+    if (side_by_side(places, {op::address(out), op::address(a), op::address(b)})) {
+      binary_packs<T><<<blocks_of_packs<T>(places.count), kThreads, 0, stream()>>>(
+          op, places.count, op::numbers<const T>(a), op::numbers<const T>(b),
+          op::numbers<T>(out));
+      return;
+    }
     binary_kernel<T><<<blocks_for(places.count), kThreads, 0, stream()>>>(
         op, places, op::numbers<const T>(a), op::numbers<const T>(b), op::numbers<T>(out));
   });

@@ -15,6 +15,7 @@
 #include "tensor/gpu/cells.hpp"
 #include "tensor/gpu/copy.hpp"
 #include "tensor/gpu/index.hpp"
+#include "tensor/gpu/look.hpp"
 #include "tensor/gpu/memory.hpp"
 #include "tensor/gpu/pairs.hpp"
 #include "tensor/gpu/pointwise.hpp"
@@ -109,6 +110,22 @@ template void gru_way_back(const CellWayBack<float>&);
 template void gru_way_back(const CellWayBack<double>&);
 template void lstm_way_back(const CellWayBack<float>&);
 template void lstm_way_back(const CellWayBack<double>&);
+
+template <class T> void look_and_gru(const Look<T>&, const CellStep<T>&) { refuse(); }
+template <class T> void look_and_join(const Look<T>&, const JoinStep<T>&) { refuse(); }
+template <class T> void look_and_gru_back(const LookBack<T>&, const CellWayBack<T>&) { refuse(); }
+template <class T> void look_and_join_back(const LookBack<T>&, const JoinBack<T>&) { refuse(); }
+template <class T> void look_keys_back(const LookKeysBack<T>&) { refuse(); }
+template void look_and_gru(const Look<float>&, const CellStep<float>&);
+template void look_and_gru(const Look<double>&, const CellStep<double>&);
+template void look_and_join(const Look<float>&, const JoinStep<float>&);
+template void look_and_join(const Look<double>&, const JoinStep<double>&);
+template void look_and_gru_back(const LookBack<float>&, const CellWayBack<float>&);
+template void look_and_gru_back(const LookBack<double>&, const CellWayBack<double>&);
+template void look_and_join_back(const LookBack<float>&, const JoinBack<float>&);
+template void look_and_join_back(const LookBack<double>&, const JoinBack<double>&);
+template void look_keys_back(const LookKeysBack<float>&);
+template void look_keys_back(const LookKeysBack<double>&);
 
 // clang-format on
 

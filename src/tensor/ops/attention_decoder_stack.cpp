@@ -47,7 +47,7 @@ StackMemory::StackMemory(const LayerShape& layer, std::size_t count, const Tenso
     : shape(layer) {
   const NoGrad off_the_tape;
   for (std::size_t i = 0; i < count; ++i) {
-    layers.emplace_back(layer, state.dtype());
+    layers.emplace_back(layer, state.dtype(), state.device());
     layers[i].start(layer, layer_of(state.detach(), i),
                     cell.defined() ? layer_of(cell.detach(), i) : Tensor());
   }

@@ -136,10 +136,10 @@ Tensor cross_entropy_gpu(const Tensor& logits, const Tensor& targets,
 Tensor cross_entropy(const Tensor& logits, const Tensor& targets,
                      const CrossEntropyOptions& options) {
   check(logits, targets, options);
-  if (op::on_gpu(logits)) return cross_entropy_gpu(logits, targets, options).to(logits.dtype());
+  if (op::on_gpu(logits)) return cross_entropy_gpu(logits, targets, options);
   op::require_same_device(logits, targets, kWhere);
   if (op::is_half(logits.dtype()))
-    return cross_entropy(logits.to(DType::f32), targets, options).to(logits.dtype());
+    return cross_entropy(logits.to(DType::f32), targets, options);
   const Tensor x = logits.detach().contiguous();
   const Tensor ids = targets.contiguous();
   const std::int64_t count = counted(ids, x.size(-1), options.ignore_index);

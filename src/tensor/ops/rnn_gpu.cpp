@@ -17,7 +17,6 @@
 #include "tensor/gpu/cells.hpp"
 #include "tensor/op.hpp"
 #include "tensor/ops/multiplied.hpp"
-#include "tensor/ops/rnn_cell_gpu.hpp"
 #include "tensor/ops/rnn_direction.hpp"
 #include "tensor/ops/rnn_layer.hpp"
 
@@ -75,7 +74,9 @@ Tensor run_forward(const LayerShape& shape, const Tensor& x, const RecurrentWeig
     const gpu::CellStep<T> cell{
         .rows = rows_of(shape, time, lengths),
         .a = numbers<const T>(a) + time * shape.batch * columns,
+        .a_stride = columns,
         .u = numbers<const T>(u),
+        .u_stride = columns,
         .bias = numbers<const T>(bias),
         .before = before,
         .cell_before = is_lstm ? cells + shape.before(time) * slot : nullptr,
@@ -129,9 +130,22 @@ Gradients run_backward(const KeptLayer& kept, const Gradients& grads, const Need
         .d_state = numbers<T>(d_state),
         .d_cell = is_lstm ? numbers<T>(d_cell) : nullptr,
         .d_a = numbers<T>(d_a) + at,
-        .d_u = numbers<T>(d_u) + at};
+        .d_a_stride = columns,
+        .d_u = numbers<T>(d_u) + at,
+        .d_u_stride = columns};
     is_lstm ? gpu::lstm_way_back(cell) : gpu::gru_way_back(cell);
-    add_through_gates(numbers<const T>(d_u) + at, kept.weight_hh.get(), d_state);
+    // What comes through the gates, onto what passed them by.
+    gemm::product_on_gpu<T>({.m = shape.batch,
+                             .n = hidden,
+                             .k = columns,
+                             .a = numbers<const T>(d_u) + at,
+                             .lda = columns,
+                             .b = numbers<const T>(kept.weight_hh.get()),
+                             .ldb = hidden,
+                             .c = numbers<T>(d_state),
+                             .ldc = hidden,
+                             .beta = T(1)},
+                            nullptr, gpu::stream(), gpu::products());
   }
 
   Gradients down(Input::count);

@@ -17,6 +17,7 @@ struct CrossEntropyOptions {
 
 /// The mean over the counted targets of -log softmax(logits)[target]: logits [..., classes],
 /// targets i64 [...]. 0 when nothing counts. No probabilities are stored beside the gradient.
+/// The loss of 16-bit logits is f32: three digits would not tell one step from the next.
 Tensor cross_entropy(const Tensor& logits, const Tensor& targets,
                      const CrossEntropyOptions& options = {});
 

@@ -1,0 +1,100 @@
+/// How a decoder looks at its source at each step, on the GPU: scores, softmax, what the
+/// weights pool, and what the same row does with it, in one launch each way. f32 or f64.
+///
+/// What is pooled are values that have passed the weight of whoever reads the context, all at
+/// once before the first step: W sum of a_j v_j = sum of a_j (W v_j), and no step waits for a
+/// product of its context.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstdint>
+
+#include "tensor/gpu/cells.hpp"
+
+namespace attn::gpu {
+
+/// The same at each step, packed.
+template <class T>
+struct LookedAt {
+  std::int64_t rows;
+  std::int64_t keys_count;
+  std::int64_t key_dim;
+  std::int64_t columns;         ///< of what is pooled
+  const std::int64_t* lengths;  ///< [rows]; null: all keys count
+  const T* keys;                ///< [rows, keys_count, key_dim]
+  const T* pooled;              ///< [rows, keys_count, columns]
+  const T* score;               ///< w [key_dim] of w . tanh(q + k); null: q . k
+};
+
+template <class T>
+struct Look {
+  LookedAt<T> at;
+  const T* query;  ///< [rows, key_dim]
+  std::int64_t query_stride;
+  T* weights;  ///< [rows, keys_count]
+  std::int64_t weights_stride;
+};
+
+/// A GRU's step whose gates get the pooled row on top of a; columns are 3 * hidden.
+template <class T>
+void look_and_gru(const Look<T>& look, const CellStep<T>& cell);
+
+/// out [rows, columns] = tanh(pooled + more).
+template <class T>
+struct JoinStep {
+  const T* more;
+  std::int64_t more_stride;
+  T* out;
+};
+template <class T>
+void look_and_join(const Look<T>& look, const JoinStep<T>& join);
+
+/// Whether what was there stays.
+enum class Arrive { replace, add };
+
+template <class T>
+struct LookBack {
+  LookedAt<T> at;
+  const T* query;
+  std::int64_t query_stride;
+  const T* weights;
+  std::int64_t weights_stride;  ///< of d_weights and d_scores, too
+  const T* d_weights;           ///< what arrives at the weights themselves; null: nothing
+  T* d_scores;                  ///< [rows, keys_count]
+  T* d_query;                   ///< [rows, key_dim]
+  std::int64_t d_query_stride;
+  Arrive arrive;
+};
+
+/// The way back of both.
+template <class T>
+void look_and_gru_back(const LookBack<T>& look, const CellWayBack<T>& cell);
+
+template <class T>
+struct JoinBack {
+  const T* out;
+  const T* d_out;   ///< [rows, columns] from outside; null: none
+  const T* d_more;  ///< likewise from the step after
+  T* d_sum;         ///< of what tanh was taken of
+  std::int64_t d_sum_stride;
+};
+template <class T>
+void look_and_join_back(const LookBack<T>& look, const JoinBack<T>& join);
+
+/// The gradients of the keys and, for each of them, of w, over all steps of an additive score.
+template <class T>
+struct LookKeysBack {
+  LookedAt<T> at;
+  std::int64_t steps;
+  const T* queries;  ///< [steps, rows, key_dim]
+  std::int64_t query_stride;
+  const T* d_scores;  ///< [rows, steps, keys_count]
+  T* d_keys;
+  T* d_score;  ///< [rows, keys_count, key_dim]; their sum is w's
+};
+template <class T>
+void look_keys_back(const LookKeysBack<T>& back);
+
+}  // namespace attn::gpu

@@ -1,0 +1,69 @@
+/// What the decoders' ways of looking share on the GPU: the source as kernels want it, and the
+/// gradients of keys, values and weights after the last step back.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstdint>
+
+#include "attn/tensor/tensor.hpp"
+#include "tensor/gpu/look.hpp"
+#include "tensor/ops/attention_decoder_attention.hpp"
+#include "tensor/ops/decoder_stack_gpu.hpp"
+
+namespace attn::op {
+
+/// The source of a decoder: its values have passed `reader` [columns, value_dim].
+struct GpuSource {
+  AttentionInputs in;
+  Tensor reader;
+  Tensor pooled;   ///< [batch, source, columns]
+  Tensor lengths;  ///< on the GPU, or none
+
+  /// `kept` is the `pooled` of an earlier one; none: it is computed.
+  GpuSource(const AttentionInputs& inputs, const Tensor& context_reader,
+            const Tensor& kept = {});
+
+  template <class T>
+  gpu::LookedAt<T> at() const;
+  /// Contexts of weights [batch, steps, source]: [batch, steps, value_dim].
+  Tensor contexts(const Tensor& weights) const;
+};
+
+/// The way back of all steps' looks.
+template <class T>
+class GpuLooksBack {
+ public:
+  /// weights [batch, steps, source]; d_weights and d_contexts [batch, steps, ...] are what
+  /// arrives from outside, and may be undefined.
+  GpuLooksBack(const GpuSource& source, const Tensor& weights, const Tensor& d_weights,
+               const Tensor& d_contexts);
+
+  /// A step's look, whose query was `query` and gets its gradient at `d_query`.
+  gpu::LookBack<T> look(std::int64_t time, Rows<const T> query, Rows<T> d_query,
+                        gpu::Arrive arrive) const;
+
+  /// After all steps, from queries [steps, batch, key_dim]: those of the keys and of w.
+  struct OfKeys {
+    Tensor keys;
+    Tensor score;  ///< none without w
+  };
+  OfKeys of_keys(Rows<const T> queries) const;
+  /// d_read [steps * batch, columns] is what arrived at the pooled columns.
+  Tensor d_values(const Tensor& d_read) const;
+
+ private:
+  GpuSource source_;
+  gpu::LookedAt<T> at_;
+  Tensor weights_;
+  Tensor d_weights_;
+  Tensor d_contexts_;
+  Tensor d_scores_;
+  const T* weights_data_;
+  const T* d_weights_data_ = nullptr;
+  T* d_scores_data_;
+  std::int64_t steps_;
+};
+
+}  // namespace attn::op
