@@ -3,7 +3,7 @@
 # tree. Included once attn_kernels exists; attn_cuda_layer() adds the GPU half of the layers above.
 
 set(ATTN_CUDA_LIST all CACHE STRING
-  "GPU kernels: 'all' types and head sizes, or 'quick' (bf16 and float, sizes 64 and 128)")
+  "GPU kernels: 'all' types and head sizes, or 'quick' (bf16 and float at 64 and 128, f16 at 64)")
 set_property(CACHE ATTN_CUDA_LIST PROPERTY STRINGS all quick)
 
 # Machine code for Hopper, and PTX from which the driver makes it for everything from Ampere on.
@@ -18,22 +18,30 @@ set(gpu_sizes 32 64 96 128 192 256)
 if(ATTN_CUDA_LIST STREQUAL quick)
   set(gpu_types BFloat16 float)
   set(gpu_sizes 64 128)
+  set(gpu_more Float16_64)
 elseif(NOT ATTN_CUDA_LIST STREQUAL all)
   message(FATAL_ERROR "ATTN_CUDA_LIST is '${ATTN_CUDA_LIST}'; known: all, quick")
 endif()
 
 set(gpu_generated "${PROJECT_BINARY_DIR}/generated/gpu")
 set(gpu_list)
+set(gpu_kinds)
 set(gpu_instances)
 foreach(type IN LISTS gpu_types)
   foreach(size IN LISTS gpu_sizes)
-    string(APPEND gpu_list "ATTN_GPU_INSTANCE(${type}, ${size})\n")
-    foreach(pass forward backward)
-      set(file "${gpu_generated}/${pass}_${type}_${size}.cu")
-      file(CONFIGURE OUTPUT "${file}" CONTENT
-        "#define ATTN_GPU_TYPE ${type}\n#define ATTN_GPU_DIM ${size}\n#include \"kernels/gpu/${pass}_instance.cu\"\n")
-      list(APPEND gpu_instances "${file}")
-    endforeach()
+    list(APPEND gpu_kinds ${type}_${size})
+  endforeach()
+endforeach()
+foreach(kind IN LISTS gpu_kinds gpu_more)
+  string(REGEX MATCH "^(.*)_(.*)$" kind "${kind}")
+  set(type ${CMAKE_MATCH_1})
+  set(size ${CMAKE_MATCH_2})
+  string(APPEND gpu_list "ATTN_GPU_INSTANCE(${type}, ${size})\n")
+  foreach(pass forward backward)
+    set(file "${gpu_generated}/${pass}_${type}_${size}.cu")
+    file(CONFIGURE OUTPUT "${file}" CONTENT
+      "#define ATTN_GPU_TYPE ${type}\n#define ATTN_GPU_DIM ${size}\n#include \"kernels/gpu/${pass}_instance.cu\"\n")
+    list(APPEND gpu_instances "${file}")
   endforeach()
 endforeach()
 file(CONFIGURE OUTPUT "${gpu_generated}/attn_gpu_instances.inc" CONTENT "${gpu_list}")
@@ -59,7 +67,15 @@ target_link_libraries(attn_kernels_gpu PRIVATE attn::core attn_cuda_options)
 target_compile_options(attn_kernels_gpu PRIVATE -use_fast_math)
 set_target_properties(attn_kernels_gpu PROPERTIES POSITION_INDEPENDENT_CODE ON)
 
-target_sources(attn_kernels PRIVATE $<TARGET_OBJECTS:attn_kernels_gpu>)
+# The plain kernels are there for what they say, not for speed, and may be asked in double: they
+# do without fast mathematics.
+file(GLOB gpu_plain CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/kernels/gpu/plain/*.cu")
+add_library(attn_kernels_gpu_plain OBJECT ${gpu_plain})
+target_link_libraries(attn_kernels_gpu_plain PRIVATE attn::core attn_cuda_options)
+set_target_properties(attn_kernels_gpu_plain PROPERTIES POSITION_INDEPENDENT_CODE ON)
+
+target_sources(attn_kernels PRIVATE
+  $<TARGET_OBJECTS:attn_kernels_gpu> $<TARGET_OBJECTS:attn_kernels_gpu_plain>)
 target_link_libraries(attn_kernels PUBLIC CUDA::cudart_static)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/attn/kernels/gpu"
   DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/attn/kernels" FILES_MATCHING PATTERN "*.cuh")

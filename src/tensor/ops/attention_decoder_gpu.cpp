@@ -53,9 +53,6 @@ struct Source {
   explicit Source(const AttentionInputs& inputs) : in(inputs) {
     if (in.lengths.defined())
       keep = length_mask(in.lengths.to(in.keys.device()), in.keys.size(1)).unsqueeze(1);
-    if (in.score.defined() && in.keys.dtype() != DType::f32)
-      fail<Unsupported>("attn: an attention decoder with an additive score on ", in.keys.text(),
-                        " on the gpu; f32 is accepted");
   }
 
   struct Looked {
