@@ -74,14 +74,14 @@ void add_threads_flag(CLI::App& command, int& threads) {
       ->check(CLI::Range(1, 1024));
 }
 
-void add_device_flag(CLI::App& command, Device& device) {
+void add_device_flag(CLI::App& command, Device& device, const std::string& help) {
   command
       .add_option_function<std::string>(
           "--device",
           [&device](const std::string& name) {
             device = name == name_of(Device::gpu) ? Device::gpu : Device::cpu;
           },
-          "Where steps are computed; evaluations run on the CPU")
+          help)
       ->type_name("cpu|gpu")
       ->check(CLI::IsMember({"cpu", "gpu"}));
 }
