@@ -37,12 +37,55 @@ Tensor for_heads(const Tensor& x, std::int64_t heads) {
       .reshape({x.size(0), heads, x.size(2), x.size(3)});
 }
 
+/// What is not finite becomes 0: x - x is 0 for finite numbers alone.
+Tensor finite(const Tensor& x) {
+  return keep_where(x, logical_not((x - x).to(DType::boolean)));
+}
+
+/// q . k of each pair. What a mask hides may be NaN, and meets gradients of 0 on the way back.
+Tensor products(const Tensor& q, const Tensor& k) {
+  Tensor out;
+  {
+    const NoGrad off_the_tape;
+    out = matmul(q, k.transpose(2, 3));
+  }
+  return record("attend", {q, k}, out,
+                [x = Saved(q.detach()), y = Saved(k.detach())](
+                    const Gradients& grads, const Needs& needs) -> Gradients {
+                  Gradients down(2);
+                  if (needs[0]) down[0] = matmul(grads[0], finite(y.get()));
+                  if (needs[1]) down[1] = matmul(grads[0].transpose(2, 3), finite(x.get()));
+                  return down;
+                });
+}
+
+/// weights . v, where what has no weight is not looked at. A weight of 0 passes no gradient on:
+/// softmax would multiply it by that weight.
+Tensor pooled(const Tensor& weights, const Tensor& v) {
+  Tensor out;
+  {
+    const NoGrad off_the_tape;
+    out = matmul(weights, v);
+    gpu::pool_again(weights.detach().contiguous(), v.detach().contiguous(), out);
+  }
+  return record("attend", {weights, v}, out,
+                [w = Saved(weights.detach()), x = Saved(v.detach())](
+                    const Gradients& grads, const Needs& needs) -> Gradients {
+                  Gradients down(2);
+                  if (needs[0])
+                    down[0] = keep_where(matmul(grads[0], x.get().transpose(2, 3)),
+                                         w.get().to(DType::boolean));
+                  if (needs[1]) down[1] = matmul(w.get().transpose(2, 3), grads[0]);
+                  return down;
+                });
+}
+
 /// [batch, heads, queries, keys], before the recipe's scale. `w`: its weights, or none.
 Tensor similarities(const Tensor& q, const Tensor& k, const Tensor& w, const Recipe& recipe,
                     const spec::Problem& p) {
   switch (recipe.similarity) {
     case Similarity::dot:
-      return matmul(q, k.transpose(2, 3));
+      return products(q, k);
     case Similarity::additive:
       return additive_scores(q, k, w.expand({1, p.heads, 1, p.channels}));
     case Similarity::sum:
@@ -130,7 +173,7 @@ Attended attend_by_matrix(const Tensor& q, const Tensor& k, const Tensor& v,
   const auto given = [&](const Tensor& x) { return sizes.has_heads ? x : x.squeeze(1); };
   Attended result;
   if (want.has(Want::output))
-    result.output = given(matmul(weights, wide(v, p.heads)).to(sizes.storage));
+    result.output = given(pooled(weights, wide(v, p.heads)).to(sizes.storage));
   if (want.has(Want::weights)) result.weights = given(weights);
   if (want.has(Want::column_sums)) result.column_sums = given(sum(weights, 2));
   if (want.has(Want::arg_max)) {

@@ -75,7 +75,8 @@ __global__ void backward_kernel(Sizes n, const T* q, const T* k, const T* w,
     T weight = T(0);
     for (std::int64_t j = 0; j < others; ++j) {
       const T ds = kOfQueries ? grad[(head * n.queries + row) * n.keys + j]
-                                  : grad[(head * n.queries + j) * n.keys + row];
+                              : grad[(head * n.queries + j) * n.keys + row];
+      if (ds == T(0)) continue;  // what a mask hides may be NaN
       const T t = attn::tanh(own[c] + other[j * n.channels + c]);
       slope += ds * (T(1) - t * t);
       weight += ds * t;

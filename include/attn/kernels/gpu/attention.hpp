@@ -34,8 +34,8 @@ inline bool serves(const Recipe& recipe, std::int64_t channels, std::int64_t val
 
 /// out = pool(normalise(mask(score(q, k))), v) for T = float, BFloat16 or Float16, queued on
 /// `stream` and not waited for. All data, the tables and the arrays that masks point to lie in
-/// the GPU's memory. What a mask hides must be finite: the matrix units multiply it by 0. Not
-/// served: packing, paging, similarities, whole-row normalisers.
+/// the GPU's memory. What a mask hides may be NaN, but makes the rows near it slow. Not served:
+/// packing, paging, similarities, whole-row normalisers.
 template <class T>
 void forward(const ForwardArgs<T>& args, const Recipe& recipe, Stream stream = nullptr);
 

@@ -20,7 +20,7 @@ constexpr int kColumns = 64;  ///< threads of a block: value channels of one kv 
 /// depend on each other: to the definition each is a state of one value channel.
 template <class T, class V>
 __global__ void linear_kernel(LinearArgs<T> args, V* states) {
-  extern __shared__ unsigned char shared[];
+  extern __shared__ __align__(16) unsigned char shared[];
   const auto channels = static_cast<int>(args.q.shape[3]);
   const std::int64_t values = args.v.shape[3];
   const std::int64_t kv_heads = args.k.shape[1];

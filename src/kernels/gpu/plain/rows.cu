@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"

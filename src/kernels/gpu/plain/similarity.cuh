@@ -4,6 +4,8 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
+#include <type_traits>
+
 #include "attn/kernels/recipe.hpp"
 #include "attn/score/similarity.hpp"
 
