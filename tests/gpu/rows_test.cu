@@ -6,15 +6,24 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <deque>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "attn/kernels/erase.hpp"
 #include "attn/kernels/gpu/device.hpp"
+#include "attn/kernels/gpu/rows.hpp"
+#include "attn/kernels/reference/attention.hpp"
+#include "attn/mask/causal.hpp"
 #include "attn/mask/lengths.hpp"
+#include "gpu/on_device.cuh"
 #include "gpu/run_gpu.hpp"
 #include "kernels/support/problem.hpp"
 #include "kernels/support/run.hpp"
+#include "support/random.hpp"
+#include "support/tolerance.hpp"
 
 namespace attn::test {
 namespace {
@@ -95,6 +104,71 @@ TEST(GpuRows, HiddenKeysMayBeNan) {
     const Results second = run_gpu_rows(problem, dtype);
     EXPECT_EQ(first, second);
   }
+}
+
+TEST(GpuRows, PackedSequencesAgreeWithTheDefinition) {
+  SKIP_WITHOUT_GPU();
+  constexpr std::int64_t kHeads = 4, kKvHeads = 2, kDim = 6;
+  const std::vector<std::int64_t> q_offsets{0, 3, 3, 10, 12}, k_offsets{0, 5, 7, 11, 11};
+  const Packing packing{q_offsets.data(), k_offsets.data(), 4};
+  Random random("packed");
+  const auto draw = [&](std::int64_t heads, std::int64_t rows) {
+    std::vector<double> numbers(static_cast<std::size_t>(heads * rows * kDim));
+    for (double& x : numbers) x = random.uniform(-1, 1);
+    return numbers;
+  };
+  const auto q = draw(kHeads, 12), k = draw(kKvHeads, 11), v = draw(kKvHeads, 11);
+  const auto d_out = draw(kHeads, 12);
+  Recipe recipe;
+  recipe.masks.push_back(MaskTree::of(mask_stage(mask::Causal{})));
+
+  /// q, k, v, d_out come first; then out, stat, dq, dk, dv.
+  const auto run = [&](const auto& place, const Packing& offsets, const auto& forward,
+                       const auto& backward) {
+    const ForwardArgs<double> args{
+        .q = packed<const double>(place(q), 1, kHeads, 12, kDim),
+        .k = packed<const double>(place(k), 1, kKvHeads, 11, kDim),
+        .v = packed<const double>(place(v), 1, kKvHeads, 11, kDim),
+        .out = packed<double>(place(q), 1, kHeads, 12, kDim),
+        .stat = packed<double>(place(std::vector<double>(kHeads * 12)), 1, kHeads, 12),
+        .packing = offsets};
+    const BackwardArgs<double> back{
+        .q = args.q,
+        .k = args.k,
+        .v = args.v,
+        .out = args.out,
+        .stat = args.stat,
+        .d_out = packed<const double>(place(d_out), 1, kHeads, 12, kDim),
+        .dq = packed<double>(place(q), 1, kHeads, 12, kDim),
+        .dk = packed<double>(place(k), 1, kKvHeads, 11, kDim),
+        .dv = packed<double>(place(v), 1, kKvHeads, 11, kDim),
+        .packing = offsets};
+    forward(args);
+    backward(back);
+  };
+  std::deque<std::vector<double>> here;
+  run([&](const std::vector<double>& x) { return here.emplace_back(x).data(); }, packing,
+      [&](const auto& args) { reference::forward(args, recipe); },
+      [&](const auto& args) { reference::backward(args, recipe, {}); });
+  std::deque<OnDevice<double>> there;
+  const OnDevice<std::int64_t> q_there(q_offsets), k_there(k_offsets);
+  run([&](const std::vector<double>& x) { return there.emplace_back(x).get(); },
+      {q_there.get(), k_there.get(), 4},
+      [&](const auto& args) {
+        const OnDevice<unsigned char> space(gpu::rows_workspace(args));
+        gpu::rows_forward(args, recipe, {}, space.get());
+        ATTN_CUDA_CALL(cudaDeviceSynchronize());
+      },
+      [&](const auto& args) {
+        const OnDevice<unsigned char> space(gpu::rows_backward_workspace(args));
+        gpu::rows_backward(args, recipe, {}, space.get());
+        ATTN_CUDA_CALL(cudaDeviceSynchronize());
+      });
+  ASSERT_EQ(here.size(), there.size());
+  for (std::size_t i = 0; i < here.size(); ++i)
+    EXPECT_EQ(difference(std::to_string(i), there[i].read(), here[i],
+                         8 * gradient_tolerance(DType::f64, 12, 2)),
+              "");
 }
 
 TEST(GpuRows, EmptyRowsGiveZeroAndNoGradient) {

@@ -38,8 +38,9 @@ std::size_t rows_backward_workspace(const BackwardArgs<T>& args);
 /// out = pool(normalise(mask(score(q, k))), v), and what `into` asks for; an `out` without
 /// channels costs nothing. T = double computes in double; float, BFloat16 and Float16 in float.
 /// Queued on `stream` and not waited for; everything lies in the GPU's memory. What has weight
-/// 0 is not read. Packing, paging, kept similarities and functors that are not the library's
-/// throw Unsupported.
+/// 0 is not read. Packed sequences run one after the other, and their offsets, which lie in the
+/// GPU's memory, are waited for. Paging, kept similarities, looking at packed sequences and
+/// functors that are not the library's throw Unsupported.
 template <class T>
 void rows_forward(const ForwardArgs<T>& args, const Recipe& recipe,
                   const RowsInspection<StatOf<T>>& into, void* workspace,

@@ -13,6 +13,7 @@
 #include "kernels/gpu/lower.cuh"
 #include "kernels/gpu/plain/rows_backward.cuh"
 #include "kernels/gpu/plain/rows_forward.cuh"
+#include "kernels/gpu/plain/sequences.cuh"
 
 namespace attn::gpu {
 namespace {
@@ -24,8 +25,8 @@ constexpr std::int64_t kMostScores = std::int64_t{1} << 27;
 template <class Args>
 RowSizes piece_of(const Args& args) {
   RowSizes n;
-  n.kv_heads = static_cast<int>(args.k.shape[1]);
-  n.group = static_cast<int>(args.q.shape[1] / args.k.shape[1]);
+  n.kv_heads = static_cast<int>(std::max<std::int64_t>(args.k.shape[1], 1));
+  n.group = static_cast<int>(args.q.shape[1] / n.kv_heads);
   n.queries = static_cast<int>(args.q.shape[2]);
   n.keys = static_cast<int>(args.k.shape[2]);
   n.channels = static_cast<int>(args.q.shape[3]);
@@ -88,16 +89,31 @@ struct BackwardMemory : ForwardMemory<V> {
         k_norms(from.take(n.all_keys())) {}
 };
 
-/// run(piece) for all units of a problem.
+/// run(piece, its arguments) for all units of a batch, or of packed sequences.
 template <class Args, class Run>
-void for_each_piece(const Args& args, const Run& run) {
-  RowSizes n = piece_of(args);
-  const std::int64_t units = args.q.shape[0] * n.kv_heads;
-  const std::int64_t each = n.units;
-  for (n.first = 0; n.first < units; n.first += each) {
-    n.units = std::min(each, units - n.first);
-    run(n);
-  }
+void for_each_piece(const Args& args, const Sequences& sequences, const Run& run) {
+  const auto run_batches = [&](const Args& some, std::int64_t first_batch) {
+    RowSizes n = piece_of(some);
+    const std::int64_t each = n.units;
+    const std::int64_t end = (first_batch + some.q.shape[0]) * n.kv_heads;
+    for (n.first = first_batch * n.kv_heads; n.first < end; n.first += each) {
+      n.units = std::min(each, end - n.first);
+      run(n, some);
+    }
+  };
+  if (!sequences.any()) return run_batches(args, 0);
+  for (std::int64_t b = 0; b < sequences.count(); ++b) run_batches(sequences.of(args, b), b);
+}
+
+/// The most that `bytes(piece)` is for a batch, or for one of the packed sequences.
+template <class Args, class Bytes>
+std::size_t most_bytes(const Args& args, const Bytes& bytes) {
+  const Sequences sequences(args.packing, nullptr);
+  if (!sequences.any()) return bytes(piece_of(args));
+  std::size_t most = bytes(RowSizes{});
+  for (std::int64_t b = 0; b < sequences.count(); ++b)
+    most = std::max(most, bytes(piece_of(sequences.of(args, b))));
+  return most;
 }
 
 /// Packs a piece and forms its scores.
@@ -122,12 +138,21 @@ RowInputs<V> score_piece(const Args& args, const RowSizes& n, const RowStages& s
 
 /// What every call checks; messages of validate() name the CPU's function.
 template <class T>
-void check_forward(const ForwardArgs<T>& args, const Recipe& recipe, const void* workspace,
-                   const char* where) {
+void check_forward(ForwardArgs<T> args, const Recipe& recipe, const Sequences& sequences,
+                   const void* workspace, const char* where) {
+  args.packing = {};
   check_supported(args);
+  args.packing = sequences.packing();
   validate(args, checkable(recipe));
   if (workspace == nullptr)
     fail(where, ": no workspace; rows_workspace() says how many bytes it takes");
+}
+
+template <class V>
+bool looks(const RowsInspection<V>& into) {
+  return into.all.data != nullptr || into.top_keys.data != nullptr ||
+         into.column_sums.data != nullptr || into.distance_sums.data != nullptr ||
+         into.arg_max.data != nullptr;
 }
 
 template <class V>
@@ -167,18 +192,20 @@ void clear_tables(const RecipeGrads& grads, Stream stream) {
 
 template <class T>
 std::size_t rows_workspace(const ForwardArgs<T>& args) {
-  using V = StatOf<T>;
-  Memory<V> counted(nullptr);
-  ForwardMemory<V>(counted, piece_of(args));
-  return counted.used();
+  return most_bytes(args, [](const RowSizes& n) {
+    Memory<StatOf<T>> counted(nullptr);
+    const ForwardMemory<StatOf<T>> memory(counted, n);
+    return counted.used();
+  });
 }
 
 template <class T>
 std::size_t rows_backward_workspace(const BackwardArgs<T>& args) {
-  using V = StatOf<T>;
-  Memory<V> counted(nullptr);
-  BackwardMemory<V>(counted, piece_of(args));
-  return counted.used();
+  return most_bytes(args, [](const RowSizes& n) {
+    Memory<StatOf<T>> counted(nullptr);
+    const BackwardMemory<StatOf<T>> memory(counted, n);
+    return counted.used();
+  });
 }
 
 template <class T>
@@ -186,19 +213,22 @@ void rows_forward(const ForwardArgs<T>& args, const Recipe& recipe,
                   const RowsInspection<StatOf<T>>& into, void* workspace, Stream stream) {
   constexpr const char* kWhere = "attn::gpu::rows_forward";
   using V = StatOf<T>;
-  check_forward(args, recipe, workspace, kWhere);
+  const Sequences sequences(args.packing, stream);
+  check_forward(args, recipe, sequences, workspace, kWhere);
+  if (sequences.any() && looks(into))
+    fail<Unsupported>(kWhere, ": weights of packed sequences are not built");
   const RowStages stages = lower_rows(kWhere, recipe).stages;
-  for_each_piece(args, [&](const RowSizes& n) {
+  for_each_piece(args, sequences, [&](const RowSizes& n, const ForwardArgs<T>& some) {
     Memory<V> from(workspace);
     const ForwardMemory<V> memory(from, n);
-    score_piece<V>(args, n, stages, memory, static_cast<V*>(nullptr), stream);
+    score_piece<V>(some, n, stages, memory, static_cast<V*>(nullptr), stream);
     launch_warps(&stats_kernel<V>, n.rows(), stream, n, stages, memory.scores, memory.stats);
-    if (args.stat.data != nullptr)
-      launch_threads(&copy_stats_kernel<V>, n.rows(), stream, n, memory.stats, args.stat);
+    if (some.stat.data != nullptr)
+      launch_threads(&copy_stats_kernel<V>, n.rows(), stream, n, memory.stats, some.stat);
     launch_threads(&weights_kernel<V>, n.rows() * n.keys, stream, n, stages, memory.scores,
                    memory.stats, memory.scores);
-    launch_threads(&pool_kernel<T, V>, n.rows() * n.values, stream, n, memory.scores, args.v,
-                   args.out);
+    launch_threads(&pool_kernel<T, V>, n.rows() * n.values, stream, n, memory.scores, some.v,
+                   some.out);
     look(n, memory.scores, into, stream);
   });
 }
@@ -211,15 +241,18 @@ void rows_scores(const ForwardArgs<T>& args, const Recipe& recipe, int modifiers
   if (modifiers < 0 || static_cast<std::size_t>(modifiers) > recipe.scores.size())
     fail(kWhere, ": after ", modifiers, " score modifiers; the recipe has ",
          recipe.scores.size());
-  check_forward(args, recipe, workspace, kWhere);
+  const Sequences sequences(args.packing, stream);
+  check_forward(args, recipe, sequences, workspace, kWhere);
+  if (sequences.any())
+    fail<Unsupported>(kWhere, ": scores of packed sequences are not built");
   Recipe seen = recipe;
   seen.scores.resize(static_cast<std::size_t>(modifiers));
   if (!masked) seen.masks.clear();
   const RowStages stages = lower_rows(kWhere, seen).stages;
-  for_each_piece(args, [&](const RowSizes& n) {
+  for_each_piece(args, sequences, [&](const RowSizes& n, const ForwardArgs<T>& some) {
     Memory<V> from(workspace);
     const ForwardMemory<V> memory(from, n);
-    score_piece<V>(args, n, stages, memory, static_cast<V*>(nullptr), stream);
+    score_piece<V>(some, n, stages, memory, static_cast<V*>(nullptr), stream);
     launch_threads(&copy_rows_kernel<V>, n.rows() * n.keys, stream, n, memory.scores, out);
   });
 }
@@ -229,34 +262,33 @@ void rows_backward(const BackwardArgs<T>& args, const Recipe& recipe, const Reci
                    void* workspace, Stream stream) {
   constexpr const char* kWhere = "attn::gpu::rows_backward";
   using V = StatOf<T>;
-  if (args.packing.q != nullptr || args.packing.k != nullptr)
-    fail<Unsupported>(kWhere,
-                      ": packed sequences are not built for the GPU; "
-                      "mask::Documents serves them in one sequence");
-  validate(args, checkable(recipe), grads);
+  const Sequences sequences(args.packing, stream);
+  BackwardArgs<T> checked = args;
+  checked.packing = sequences.packing();
+  validate(checked, checkable(recipe), grads);
   if (workspace == nullptr)
     fail(kWhere, ": no workspace; rows_backward_workspace() says how many bytes it takes");
   const LoweredRows lowered = lower_rows(kWhere, recipe, grads);
   const RowStages& stages = lowered.stages;
   clear_tables(grads, stream);
-  for_each_piece(args, [&](const RowSizes& n) {
+  for_each_piece(args, sequences, [&](const RowSizes& n, const BackwardArgs<T>& some) {
     Memory<V> from(workspace);
     const BackwardMemory<V> memory(from, n);
     const std::int64_t pairs = n.rows() * n.keys;
     const RowInputs<V> in =
-        score_piece<V>(args, n, stages, memory, memory.similarities, stream);
+        score_piece<V>(some, n, stages, memory, memory.similarities, stream);
     // The row is known from the scores themselves, so a rounded stat costs nothing.
     launch_warps(&stats_kernel<V>, n.rows(), stream, n, stages, memory.scores, memory.stats);
-    if (args.dv.data != nullptr) {
+    if (some.dv.data != nullptr) {
       launch_threads(&weights_kernel<V>, pairs, stream, n, stages, memory.scores, memory.stats,
                      memory.pooled);
       launch_threads(&d_values_kernel<T, V>, n.all_keys() * n.values, stream, n, memory.scores,
-                     memory.pooled, args.d_out, args.dv);
+                     memory.pooled, some.d_out, some.dv);
     }
-    launch_threads(&d_weights_kernel<T, V>, pairs, stream, n, memory.scores, args.v, args.d_out,
-                   args.d_weights, memory.ds);
+    launch_threads(&d_weights_kernel<T, V>, pairs, stream, n, memory.scores, some.v, some.d_out,
+                   some.d_weights, memory.ds);
     launch_warps(&d_scores_kernel<V>, n.rows(), stream, n, stages, lowered.grads,
-                 memory.similarities, memory.scores, memory.stats, args.d_stat, memory.ds);
+                 memory.similarities, memory.scores, memory.stats, some.d_stat, memory.ds);
     const RowPairs<V> found{in,        stages.similarity, memory.similarities, memory.scores,
                             memory.ds, memory.q_norms,    memory.k_norms};
     if (stages.similarity == Similarity::cosine) {
@@ -265,12 +297,12 @@ void rows_backward(const BackwardArgs<T>& args, const Recipe& recipe, const Reci
       launch_threads(&norms_kernel<V>, n.all_keys(), stream, n.all_keys(), n.channels,
                      memory.k, memory.k_norms);
     }
-    if (args.dq.data != nullptr || grads.weights.data != nullptr)
-      launch_threads(&d_queries_kernel<T, V>, n.rows() * n.channels, stream, n, found, args.dq,
+    if (some.dq.data != nullptr || grads.weights.data != nullptr)
+      launch_threads(&d_queries_kernel<T, V>, n.rows() * n.channels, stream, n, found, some.dq,
                      grads.weights);
-    if (args.dk.data != nullptr)
+    if (some.dk.data != nullptr)
       launch_threads(&d_keys_kernel<T, V>, n.all_keys() * n.channels, stream, n, found,
-                     args.dk);
+                     some.dk);
   });
 }
 
