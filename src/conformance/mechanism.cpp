@@ -49,13 +49,13 @@ nn::Options::Value option_of(const json& value, const std::string& where) {
 }
 
 /// What a case is computed in and on.
-struct Kind {
+struct RunKind {
   DType dtype;
   Device device;
 };
 
 /// A tensor of the file; real numbers in the type of the kind.
-Tensor tensor_of(const files::ArrayView& array, const Kind& kind) {
+Tensor tensor_of(const files::ArrayView& array, const RunKind& kind) {
   const Tensor tensor = from_array(array);
   return (is_float(array.dtype) ? tensor.to(kind.dtype) : tensor).to(kind.device);
 }
@@ -73,7 +73,7 @@ std::optional<std::string> behind(std::string_view name, std::string_view prefix
   return std::string(name.substr(prefix.size()));
 }
 
-nn::Given given_of(const files::Safetensors& file, const json& what, const Kind& kind) {
+nn::Given given_of(const files::Safetensors& file, const json& what, const RunKind& kind) {
   nn::Given given;
   for (const files::ArrayView& array : file.tensors()) {
     if (const auto name = behind(array.name, "in.")) {
@@ -113,12 +113,12 @@ class Comparison {
 
  private:
   const files::Safetensors& file_;
-  Kind kind_;
+  RunKind kind_;
   std::optional<Difference> worst_;
 };
 
 /// Sends the seeds of the file back from the outputs.
-void run_backward(const files::Safetensors& file, const nn::Made& made, const Kind& kind) {
+void run_backward(const files::Safetensors& file, const nn::Made& made, const RunKind& kind) {
   std::vector<Tensor> outputs;
   std::vector<Tensor> seeds;
   for (const files::ArrayView& array : file.tensors()) {
@@ -155,7 +155,7 @@ bool is_mechanism(const files::Safetensors& file) {
 std::optional<Difference> check_mechanism(const files::Safetensors& file, DType dtype,
                                           Device device) {
   const json what = text_of(file);
-  const Kind kind{dtype, device};
+  const RunKind kind{dtype, device};
   const std::string name = files::to_text(files::member(what, "mechanism", "case"), "case");
   const nn::Mechanism* mechanism = nn::find_mechanism(name);
   if (mechanism == nullptr)

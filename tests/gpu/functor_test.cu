@@ -86,7 +86,7 @@ TEST(GpuFunctors, OfAUserAgreeWithTheDefinition) {
   reference::forward(args, recipe);
   RecipeGrads grads;
   grads.scores = {{table_grad(d_rate.data(), {1, 1, 1, 1})}};
-  reference::backward({.q = args.q,
+  reference::backward(BackwardArgs<double>{.q = args.q,
                        .k = args.k,
                        .v = args.v,
                        .out = args.out,
