@@ -80,8 +80,8 @@ Settings settings_of(const Call& call) {
 }
 
 /// Past rows and new ones in one array [batch, kv_heads, past + new, channels].
-Array present_of(const Path& path, const Array& added, const Array* past, std::optional<std::int64_t> heads,
-                 const std::string& name) {
+Array present_of(const Path& path, const Array& added, const Array* past,
+                 std::optional<std::int64_t> heads, const std::string& name) {
   const auto shape = shape4_of(added, heads, name);
   if (past != nullptr) {
     if (past->dtype != added.dtype)
@@ -154,11 +154,10 @@ class Masking {
       const auto* flags =
           memory_.keep(std::vector<unsigned char>(values.begin(), values.end()));
       const auto strides = table(flags, shape).strides;
-      masks_.push_back(MaskTree::of(mask_stage(
-          mask::Dense{flags, strides[0], strides[1], strides[2], strides[3]})));
+      masks_.push_back(MaskTree::of(
+          mask_stage(mask::Dense{flags, strides[0], strides[1], strides[2], strides[3]})));
     } else {
-      bias_ =
-          score_stage(score::Bias{}, {table(memory_.keep(std::move(values)), shape)});
+      bias_ = score_stage(score::Bias{}, {table(memory_.keep(std::move(values)), shape)});
     }
   }
 
@@ -242,7 +241,8 @@ Results attention(const Call& call) {
   const Array& q = call.input(0, "Q");
   const Array* past = call.optional_input(4);
   Array k = present_of(call.path, call.input(1, "K"), past, settings.kv_heads, "K");
-  Array v = present_of(call.path, call.input(2, "V"), call.optional_input(5), settings.kv_heads, "V");
+  Array v =
+      present_of(call.path, call.input(2, "V"), call.optional_input(5), settings.kv_heads, "V");
 
   const DType dtype = compute_dtype(call.path, {q.dtype, k.dtype, v.dtype});
   AttentionProblem problem{cast(q, dtype), cast(k, dtype), cast(v, dtype)};

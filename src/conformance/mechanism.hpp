@@ -17,8 +17,9 @@ namespace attn::conformance {
 /// Whether the file holds a case of a mechanism.
 bool is_mechanism(const files::Safetensors& file);
 
-/// Runs the case in an element type on a device and compares every output and gradient that the file holds;
-/// the one that is furthest off, if any is. An unknown mechanism or option is an error.
+/// Runs the case in an element type on a device and compares every output and gradient that the
+/// file holds; the one that is furthest off, if any is. An unknown mechanism or option is an
+/// error.
 std::optional<Difference> check_mechanism(const files::Safetensors& file, DType dtype,
                                           Device device);
 

@@ -49,8 +49,7 @@ void forward_on_gpu(Path::Kind kind, Memory& memory, const ForwardArgs<T>& args,
     if (fused && kind == Path::Kind::gpu_decode && decodes(args, recipe))
       return gpu::decode(args, recipe, memory.workspace(gpu::decode_workspace_size(args)),
                          gpu::stream());
-    if (fused && kind != Path::Kind::gpu_rows)
-      return gpu::forward(args, recipe, gpu::stream());
+    if (fused && kind != Path::Kind::gpu_rows) return gpu::forward(args, recipe, gpu::stream());
   }
   gpu::rows_forward(args, recipe, {}, memory.workspace(gpu::rows_workspace(args)),
                     gpu::stream());

@@ -44,16 +44,20 @@ void write_rows(const Path& path, Array& cache, const std::array<std::int64_t, 4
     case 1:
       return write_as<std::uint8_t>(path, cache, cache_shape, added, shape, rank, starts, mode);
     case 2:
-      return write_as<std::uint16_t>(path, cache, cache_shape, added, shape, rank, starts, mode);
+      return write_as<std::uint16_t>(path, cache, cache_shape, added, shape, rank, starts,
+                                     mode);
     case 4:
-      return write_as<std::uint32_t>(path, cache, cache_shape, added, shape, rank, starts, mode);
+      return write_as<std::uint32_t>(path, cache, cache_shape, added, shape, rank, starts,
+                                     mode);
     default:
-      return write_as<std::uint64_t>(path, cache, cache_shape, added, shape, rank, starts, mode);
+      return write_as<std::uint64_t>(path, cache, cache_shape, added, shape, rank, starts,
+                                     mode);
   }
 }
 
-void write_rows(const Path& path, Array& cache, const Array& added, const std::array<std::int64_t, 4>& shape,
-                std::size_t rank, std::int64_t start) {
+void write_rows(const Path& path, Array& cache, const Array& added,
+                const std::array<std::int64_t, 4>& shape, std::size_t rank,
+                std::int64_t start) {
   const std::vector<std::int64_t> starts(
       static_cast<std::size_t>(std::max<std::int64_t>(shape[0], 1)), start);
   write_rows(path, cache, shape4_of(cache, {}, "cache"), added, shape, rank, starts,

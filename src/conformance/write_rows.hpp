@@ -17,8 +17,8 @@ namespace attn::conformance {
 
 /// cache [batch, heads, rows, channels] takes the rows of `added`, an array of rank 3 or 4 with
 /// the extents `shape`, from `start` on.
-void write_rows(const Path& path, Array& cache, const Array& added, const std::array<std::int64_t, 4>& shape,
-                std::size_t rank, std::int64_t start);
+void write_rows(const Path& path, Array& cache, const Array& added,
+                const std::array<std::int64_t, 4>& shape, std::size_t rank, std::int64_t start);
 
 /// The same with arrays laid out as 4 axes and a start for each batch.
 void write_rows(const Path& path, Array& cache, const std::array<std::int64_t, 4>& cache_shape,

@@ -132,18 +132,17 @@ Tensor scores(const Tensor& s, const std::shared_ptr<const BoundRecipe>& recipe,
 bool is_by_matrix(const Recipe& recipe, const Want& want, const AttendSizes& sizes) {
   const bool looks =
       want.has(Want::weights) || want.has(Want::column_sums) || want.has(Want::arg_max);
-  const bool has_products = recipe.similarity == Similarity::dot ||
-                            recipe.similarity == Similarity::additive ||
-                            recipe.similarity == Similarity::sum ||
-                            recipe.similarity == Similarity::given;
-  const bool is_softmax = recipe.normaliser.final_weight ==
-                          erase_normaliser(normalise::Softmax{}, {}).final_weight;
-  const bool has_factors =
-      std::all_of(recipe.factors.begin(), recipe.factors.end(), [](const AnyWeight& factor) {
-        return factor.is_factor && factor.stage.data.slots == 0;
-      });
-  const bool is_fused = recipe.similarity == Similarity::dot ||
-                        (recipe.similarity == Similarity::additive && sizes.storage == DType::f32);
+  const bool has_products =
+      recipe.similarity == Similarity::dot || recipe.similarity == Similarity::additive ||
+      recipe.similarity == Similarity::sum || recipe.similarity == Similarity::given;
+  const bool is_softmax =
+      recipe.normaliser.final_weight == erase_normaliser(normalise::Softmax{}, {}).final_weight;
+  const bool has_factors = std::all_of(
+      recipe.factors.begin(), recipe.factors.end(),
+      [](const AnyWeight& factor) { return factor.is_factor && factor.stage.data.slots == 0; });
+  const bool is_fused =
+      recipe.similarity == Similarity::dot ||
+      (recipe.similarity == Similarity::additive && sizes.storage == DType::f32);
   return sizes.problem.dtype == DType::f32 && has_products && is_softmax && has_factors &&
          !want.has(Want::log_sum_exp) && want.reach() < 0 && want.top_count() < 0 &&
          (looks || !is_fused);

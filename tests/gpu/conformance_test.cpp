@@ -16,8 +16,7 @@ void expect_all_pass(const std::string& suite) {
   if (!gpu::available()) GTEST_SKIP() << "no GPU: " << gpu::describe();
   const auto folder = std::filesystem::path(ATTN_TEST_DATA) / suite;
   for (const auto& path : conformance::find_cases(folder)) {
-    const conformance::Outcome outcome =
-        conformance::run_case(path, {.device = Device::gpu});
+    const conformance::Outcome outcome = conformance::run_case(path, {.device = Device::gpu});
     EXPECT_TRUE(outcome.passed) << outcome.name << ": " << outcome.message;
   }
 }

@@ -87,14 +87,14 @@ TEST(GpuFunctors, OfAUserAgreeWithTheDefinition) {
   RecipeGrads grads;
   grads.scores = {{table_grad(d_rate.data(), {1, 1, 1, 1})}};
   reference::backward(BackwardArgs<double>{.q = args.q,
-                       .k = args.k,
-                       .v = args.v,
-                       .out = args.out,
-                       .stat = args.stat,
-                       .d_out = rows_view(d_out.data(), kQueries),
-                       .dq = rows_view(dq.data(), kQueries),
-                       .dk = rows_view(dk.data(), kKeys),
-                       .dv = rows_view(dv.data(), kKeys)},
+                                           .k = args.k,
+                                           .v = args.v,
+                                           .out = args.out,
+                                           .stat = args.stat,
+                                           .d_out = rows_view(d_out.data(), kQueries),
+                                           .dq = rows_view(dq.data(), kQueries),
+                                           .dk = rows_view(dk.data(), kKeys),
+                                           .dv = rows_view(dv.data(), kKeys)},
                       recipe, grads);
 
   // The GPU, in float.
@@ -108,12 +108,11 @@ TEST(GpuFunctors, OfAUserAgreeWithTheDefinition) {
   using Own = gpu::Stages<Fade, Braid, normalise::Softmax>;
   const Own stages{.scale = kScale,
                    .score_tables = {table<float>(rate_gpu.get(), {1, 1, 1, 1})}};
-  const ForwardArgs<float> there{
-      .q = rows_view<const float>(q_gpu.get(), kQueries),
-      .k = rows_view<const float>(k_gpu.get(), kKeys),
-      .v = rows_view<const float>(v_gpu.get(), kKeys),
-      .out = rows_view(out_gpu.get(), kQueries),
-      .stat = packed<float>(stat_gpu.get(), 1, kHeads, kQueries)};
+  const ForwardArgs<float> there{.q = rows_view<const float>(q_gpu.get(), kQueries),
+                                 .k = rows_view<const float>(k_gpu.get(), kKeys),
+                                 .v = rows_view<const float>(v_gpu.get(), kKeys),
+                                 .out = rows_view(out_gpu.get(), kQueries),
+                                 .stat = packed<float>(stat_gpu.get(), 1, kHeads, kQueries)};
   gpu::launch_forward<kDim>(there, stages, nullptr);
   const BackwardArgs<float> back{.q = there.q,
                                  .k = there.k,
@@ -134,8 +133,9 @@ TEST(GpuFunctors, OfAUserAgreeWithTheDefinition) {
   const auto expect = [](const char* name, const OnDevice<float>& got,
                          const std::vector<double>& want, double within) {
     const std::vector<float> numbers = got.read();
-    EXPECT_EQ(difference(name, std::vector<double>(numbers.begin(), numbers.end()), want, within),
-              "");
+    EXPECT_EQ(
+        difference(name, std::vector<double>(numbers.begin(), numbers.end()), want, within),
+        "");
   };
   const double within = 8 * gradient_tolerance(DType::f32, kKeys, 1);
   expect("out", out_gpu, out, within);

@@ -114,8 +114,8 @@ Recipe device_recipe(const Problem& p, const Recipe& from, Mirrors& mirrors) {
 /// Runs forward and backward on the GPU's copies: run(forward, backward, recipe, grads,
 /// memory to work in).
 template <class T, class Run>
-Results run_typed(const Problem& p, const Recipe& from, std::size_t (*bytes)(const BackwardArgs<T>&),
-                  const Run& run) {
+Results run_typed(const Problem& p, const Recipe& from,
+                  std::size_t (*bytes)(const BackwardArgs<T>&), const Run& run) {
   using S = StatOf<T>;
   Inputs<T> inputs(p, p.spec.q_lay, p.spec.kv_lay, p.spec.out_lay);
   Mirrors constants;
@@ -129,23 +129,21 @@ Results run_typed(const Problem& p, const Recipe& from, std::size_t (*bytes)(con
                                .v = data.put(host.v),
                                .out = data.put(host.out),
                                .stat = data.put(host.stat)};
-  const BackwardArgs<T> backward{.q = forward.q,
-                                 .k = forward.k,
-                                 .v = forward.v,
-                                 .out = forward.out,
-                                 .stat = forward.stat,
-                                 .d_out = data.put(back.d_out),
-                                 .d_stat = data.put(back.d_stat),
-                                 .d_weights = {.all = data.put(back.d_weights.all),
-                                               .column_sums =
-                                                   data.put(back.d_weights.column_sums),
-                                               .distance_sums =
-                                                   data.put(back.d_weights.distance_sums),
-                                               .distance_offset =
-                                                   back.d_weights.distance_offset},
-                                 .dq = data.put(back.dq),
-                                 .dk = data.put(back.dk),
-                                 .dv = data.put(back.dv)};
+  const BackwardArgs<T> backward{
+      .q = forward.q,
+      .k = forward.k,
+      .v = forward.v,
+      .out = forward.out,
+      .stat = forward.stat,
+      .d_out = data.put(back.d_out),
+      .d_stat = data.put(back.d_stat),
+      .d_weights = {.all = data.put(back.d_weights.all),
+                    .column_sums = data.put(back.d_weights.column_sums),
+                    .distance_sums = data.put(back.d_weights.distance_sums),
+                    .distance_offset = back.d_weights.distance_offset},
+      .dq = data.put(back.dq),
+      .dk = data.put(back.dk),
+      .dv = data.put(back.dv)};
   std::deque<std::vector<S>> tables;
   RecipeGrads grads;
   grads.scores.resize(p.recipe.scores.size());
@@ -235,11 +233,11 @@ std::string gpu_difference(const Problem& p, const Results& got, const Results& 
   const double gradient = extra * gradient_tolerance(dtype, longest, spec.group);
   const double table = extra * gradient_tolerance(dtype, rows * std::max(1, spec.keys), rows);
   const DType stat = dtype == DType::f64 ? DType::f64 : DType::f32;
-  std::string wrong =
-      difference("out", got.out, want.out, output) +
-      difference("stat", got.stat, want.stat, 8.0 * tolerance(stat, longest)) +
-      difference("dq", got.dq, want.dq, gradient) +
-      difference("dk", got.dk, want.dk, gradient) + difference("dv", got.dv, want.dv, gradient);
+  std::string wrong = difference("out", got.out, want.out, output) +
+                      difference("stat", got.stat, want.stat, 8.0 * tolerance(stat, longest)) +
+                      difference("dq", got.dq, want.dq, gradient) +
+                      difference("dk", got.dk, want.dk, gradient) +
+                      difference("dv", got.dv, want.dv, gradient);
   for (std::size_t t = 0; t < want.tables.size(); ++t)
     wrong += difference("gradient of table " + std::to_string(t), got.tables[t], want.tables[t],
                         table);

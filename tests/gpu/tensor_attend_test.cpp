@@ -231,8 +231,7 @@ TEST(GpuAttend, OtherSimilaritiesAgreeWithTheCpu) {
          return output(attend(in[0], in[1], in[2], spec::additive(in[5]), spec::window(3, 4)));
        },
        [&](const Tensors& in) {
-         return output(
-             attend(in[0].slice(3, 0, 1), in[1].slice(3, 0, 1), in[2], spec::sum()));
+         return output(attend(in[0].slice(3, 0, 1), in[1].slice(3, 0, 1), in[2], spec::sum()));
        },
        [&](const Tensors& in) {
          return output(attend({}, {}, in[2], spec::given(in[4]), spec::causal()));
@@ -243,16 +242,16 @@ TEST(GpuAttend, EveryNormaliserAgreesWithTheCpu) {
   SKIP_WITHOUT_GPU();
   const Tensor lengths = Tensor::from(std::vector<std::int64_t>{23, 0}, {2});
   const std::vector<spec::Normaliser> normalisers{
-      spec::softmax(),        spec::identity(),    spec::mean(),        spec::sigmoid(),
+      spec::softmax(),        spec::identity(),    spec::mean(),         spec::sigmoid(),
       spec::summed_sigmoid(), spec::hard_argmax(), spec::hard_sample(7), spec::sparsemax()};
   std::vector<Call> calls;
   for (const spec::Normaliser& normaliser : normalisers)
     calls.push_back([&](const Tensors& in) {
       const Attended all = attend(in[0], in[1], in[2], spec::dot(0.4), spec::lengths(lengths),
                                   normaliser, Want::output | Want::weights);
-      return Tensors{all.output, all.weights,
-                     attend(in[0], in[1], in[2], spec::dot(0.4), spec::causal(), normaliser)
-                         .output};
+      return Tensors{
+          all.output, all.weights,
+          attend(in[0], in[1], in[2], spec::dot(0.4), spec::causal(), normaliser).output};
     });
   expect_calls_agree("normaliser", draw(kSmall, DType::f32), calls);
 }
@@ -298,18 +297,18 @@ TEST(GpuAttend, WhatAMaskHidesMayBeNan) {
                                std::numeric_limits<double>::quiet_NaN());
       for (const Want& want : {Want::output, Want::output | Want::weights}) {
         const TensorFunction look = [&](const Tensors& in) {
-          return Tensors{attend(in[0], in[1], in[2], spec::scaled_dot(),
-                                spec::lengths(lengths), spec::softmax(), want)
+          return Tensors{attend(in[0], in[1], in[2], spec::scaled_dot(), spec::lengths(lengths),
+                                spec::softmax(), want)
                              .output};
         };
         const Ran clean = run_on(inputs, look, Device::gpu);
         const Ran got = run_on(spoilt, look, Device::gpu);
-        const std::string what = named("NaN behind the lengths", dtype) + ", " +
-                                 std::to_string(size) + " channels";
+        const std::string what =
+            named("NaN behind the lengths", dtype) + ", " + std::to_string(size) + " channels";
         expect_close(got.results[0], clean.results[0], 0.0, what);
         for (std::size_t i = 0; i < 3; ++i)
-          expect_close(got.inputs[i].grad(), clean.inputs[i].grad(),
-                       attend_tolerance(dtype), what + ", gradient " + std::to_string(i));
+          expect_close(got.inputs[i].grad(), clean.inputs[i].grad(), attend_tolerance(dtype),
+                       what + ", gradient " + std::to_string(i));
       }
     }
   }
@@ -321,11 +320,10 @@ TEST(GpuAttend, NanThatIsLookedAtStaysInItsRow) {
     const Tensors inputs = draw({1, 1, 1, 70, 70, 64, 64}, DType::f32);
     auto* numbers = inputs[2].mutable_data<float>();
     numbers[40 * 64 + 3] = std::numeric_limits<float>::quiet_NaN();  // key 40, channel 3
-    const Tensor out = attend(inputs[0].to(dtype).to(Device::gpu),
-                              inputs[1].to(dtype).to(Device::gpu),
-                              inputs[2].to(dtype).to(Device::gpu), spec::scaled_dot(),
-                              spec::causal())
-                           .output;
+    const Tensor out =
+        attend(inputs[0].to(dtype).to(Device::gpu), inputs[1].to(dtype).to(Device::gpu),
+               inputs[2].to(dtype).to(Device::gpu), spec::scaled_dot(), spec::causal())
+            .output;
     const auto got = out.to(DType::f32).to_vector<float>();
     for (std::size_t i = 0; i < got.size(); ++i)
       ASSERT_EQ(std::isnan(got[i]), i / 64 >= 40 && i % 64 == 3)

@@ -39,8 +39,9 @@ void add_task_argument(CLI::App& command, std::string& task,
 void add_threads_flag(CLI::App& command, int& threads);
 /// --device.
 void add_device_flag(CLI::App& command, Device& device,
-                     const std::string& help = "Where steps are computed; evaluations run on "
-                                               "the CPU");
+                     const std::string& help =
+                         "Where steps are computed; evaluations run on "
+                         "the CPU");
 /// Throws, naming the command, where the device is not there.
 void check_device(Device device, const std::string& command);
 

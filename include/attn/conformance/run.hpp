@@ -33,8 +33,9 @@ struct Outcome {
 std::vector<std::filesystem::path> find_cases(const std::filesystem::path& folder);
 
 /// Runs a case on the CPU kernels and on the reference, or on the kernels of the GPU, and
-/// compares every output and gradient that the file holds. What is not understood (an operator, an attribute, an operation of a graph, a damaged
-/// file) fails the case; nothing is skipped and nothing but lack of memory is thrown.
+/// compares every output and gradient that the file holds. What is not understood (an operator,
+/// an attribute, an operation of a graph, a damaged file) fails the case; nothing is skipped
+/// and nothing but lack of memory is thrown.
 Outcome run_case(const std::filesystem::path& path, const Options& options = {});
 
 }  // namespace attn::conformance

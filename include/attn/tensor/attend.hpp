@@ -87,8 +87,8 @@ struct Attended {
 ///
 /// Tensors on the GPU run its kernels: fused for dot products and additive attention with a
 /// normaliser that streams; a matrix of scores where the weights of a softmax are looked at;
-/// whole rows in plain loops, which are many times slower, for the rest and for f64. Functors of
-/// your own throw Unsupported there.
+/// whole rows in plain loops, which are many times slower, for the rest and for f64. Functors
+/// of your own throw Unsupported there.
 Attended attend(const Tensor& q, const Tensor& k, const Tensor& v,
                 const spec::Score& score = spec::scaled_dot(), const Keep& keep = {},
                 const spec::Normaliser& normaliser = spec::softmax(),

@@ -184,8 +184,8 @@ LoweredRows lower_rows(const char* where, const Recipe& recipe, const RecipeGrad
   if (!identify(recipe.normaliser, to.stages.normaliser))
     fail<Unsupported>(where, ": the normaliser is none of the library's");
   to.stages.coupling = recipe.normaliser.coupling;
-  place_tables<1>(where, recipe.normaliser.data, grads.normaliser.data(),
-                  to.stages.normaliser, used, to.stages.normaliser_tables, to.grads.normaliser);
+  place_tables<1>(where, recipe.normaliser.data, grads.normaliser.data(), to.stages.normaliser,
+                  used, to.stages.normaliser_tables, to.grads.normaliser);
   lower_factors<RowWeights::kTables, AnyRowWeight>(
       where, " is none of the library's (dropout, local Gaussian, scale, a program)", recipe,
       grads, to.stages.factor, to.stages.factor_tables, to.grads.factor);

@@ -87,8 +87,7 @@ Tensor seen(const Tensor& image, const Retina& retina, const Tensor& centres) {
 
 Tensor glimpse(const Tensor& image, const Tensor& location, const GlimpseOptions& options) {
   const Retina retina = checked(image, location, options);
-  const Tensor centres =
-      centres_of(location, image.size(3), image.size(2)).to(image.device());
+  const Tensor centres = centres_of(location, image.size(3), image.size(2)).to(image.device());
   if (!op::is_half(image.dtype())) return seen(image, retina, centres);
   return seen(image.to(DType::f32), retina, centres).to(image.dtype());
 }

@@ -10,9 +10,9 @@
 
 namespace attn::nn {
 
-/// The sizes of a call. Patches are [batch, scale, channel, y, x]; each cell of scale s averages
-/// a block of scale^s times as many pixels on a side. Outside the image there are zeros, which
-/// still count.
+/// The sizes of a call. Patches are [batch, scale, channel, y, x]; each cell of scale s
+/// averages a block of scale^s times as many pixels on a side. Outside the image there are
+/// zeros, which still count.
 struct Retina {
   std::int64_t batch = 0;
   std::int64_t channels = 0;

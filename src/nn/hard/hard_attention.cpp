@@ -60,8 +60,9 @@ Tensor drawn_annotations(const Tensor& annotations, const Draw& draw) {
   const auto steps = static_cast<std::size_t>(draw.index.size(1));
   for (std::size_t i = 0; i < rows.size(); ++i)
     rows[i] += static_cast<std::int64_t>(i / steps) * locations;
-  const Tensor picked = embedding(annotations.reshape({batch * locations, dim}),
-                                  Tensor::from(rows, draw.index.shape()).to(annotations.device()));
+  const Tensor picked =
+      embedding(annotations.reshape({batch * locations, dim}),
+                Tensor::from(rows, draw.index.shape()).to(annotations.device()));
   return keep_where(picked, draw.drawn.unsqueeze(2));
 }
 

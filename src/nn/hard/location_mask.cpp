@@ -32,8 +32,8 @@ Tensor only_kept(const Tensor& scores, const Tensor& keep) {
   if (scores.size(2) == 0) return scores;
   // A row without any is one of zeros.
   const Tensor none = logical_not(max(keep.to(DType::f64), 2).values.to(DType::boolean));
-  const Tensor zero = Tensor::zeros({scores.size(0), scores.size(1)}, scores.dtype(),
-                                    scores.device());
+  const Tensor zero =
+      Tensor::zeros({scores.size(0), scores.size(1)}, scores.dtype(), scores.device());
   return where(keep, scores, keep_where(zero, none, kMasked).unsqueeze(2));
 }
 

@@ -10,7 +10,8 @@ namespace attn::gpu {
 namespace {
 
 [[noreturn]] void refuse_glimpse() {
-  fail<Unsupported>("attn::nn::glimpse: this build has no CUDA; configure it with ATTN_CUDA=ON");
+  fail<Unsupported>(
+      "attn::nn::glimpse: this build has no CUDA; configure it with ATTN_CUDA=ON");
 }
 
 }  // namespace

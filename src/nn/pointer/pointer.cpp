@@ -37,11 +37,10 @@ Targets look_at(const Tensor& targets, const PointerReach& reach, std::int64_t b
   bool* given = seen.given.mutable_data<bool>();
   bool* allowed = seen.allowed.mutable_data<bool>();
   const auto lengths = padding::or_full(reach.lengths, batch, places).to_vector<std::int64_t>();
-  const Tensor visited = reach.visited.defined()
-                             ? reach.visited.to(Device::cpu)
-                                   .expand({batch, queries, places})
-                                   .contiguous()
-                             : Tensor();
+  const Tensor visited =
+      reach.visited.defined()
+          ? reach.visited.to(Device::cpu).expand({batch, queries, places}).contiguous()
+          : Tensor();
   for (std::int64_t row = 0; row < batch * queries; ++row) {
     const std::int64_t place = wanted[row];
     if (place < -1 || place >= places)
@@ -87,9 +86,8 @@ Pointed Pointer::forward(const Tensor& encoder, const Tensor& decoder,
   const Tensor can = padding::is_score(looked.log_sum_exp);  // some place is in reach
   const Tensor counted = logical_and(seen.given, can);
   const Tensor scores =
-      keys.size(1) == 0
-          ? Tensor::zeros(seen.given.shape(), queries.dtype(), queries.device())
-          : target_scores(keys, queries, seen.places);
+      keys.size(1) == 0 ? Tensor::zeros(seen.given.shape(), queries.dtype(), queries.device())
+                        : target_scores(keys, queries, seen.places);
   // Where nothing is in reach the log of the sum is -inf, and nothing may be computed with it.
   const Tensor log_prob = scores - keep_where(looked.log_sum_exp, can);
   const Tensor reachable =

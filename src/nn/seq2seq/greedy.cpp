@@ -52,7 +52,7 @@ GreedyDecoded greedy_decode(const StepFunction& step, DecoderState state,
       std::vector<std::int64_t>(count, 0), std::vector<bool>(count, false)};
   std::vector<Tensor> weights;
   Tensor tokens = Tensor::full({batch}, static_cast<double>(options.bos), DType::i64,
-                              state.hidden.device());
+                               state.hidden.device());
   for (std::int64_t t = 0; t < options.max_len && !rows.all_ended(); ++t) {
     DecoderStep one = step(tokens, state);
     if (one.weights.defined()) weights.push_back(one.weights);

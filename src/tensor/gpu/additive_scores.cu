@@ -20,8 +20,7 @@ constexpr int kTile = 16;      ///< queries and keys of a block, a pair for each
 constexpr int kChannels = 32;  ///< that lie in shared memory at once
 
 template <class T>
-__global__ void scores_kernel(Sizes n, const T* q, const T* k, const T* w,
-                              T* out) {
+__global__ void scores_kernel(Sizes n, const T* q, const T* k, const T* w, T* out) {
   // One column more, so that rows begin in different banks.
   __shared__ T queries[kTile][kChannels + 1];
   __shared__ T keys[kTile][kChannels + 1];
@@ -61,13 +60,13 @@ __global__ void scores_kernel(Sizes n, const T* q, const T* k, const T* w,
 /// Block (row, head): the gradient of one row of q or of k, a thread for each channel. The
 /// other side's rows stream by, so no sum is shared and the order never changes.
 template <bool kOfQueries, class T>
-__global__ void backward_kernel(Sizes n, const T* q, const T* k, const T* w,
-                                const T* grad, T* d_row, T* dw) {
+__global__ void backward_kernel(Sizes n, const T* q, const T* k, const T* w, const T* grad,
+                                T* d_row, T* dw) {
   const std::int64_t head = blockIdx.y;
   const std::int64_t row = blockIdx.x;
   const std::int64_t others = kOfQueries ? n.keys : n.queries;
   const T* own = (kOfQueries ? q + (head * n.queries + row) * n.channels
-                                 : k + (head * n.keys + row) * n.channels);
+                             : k + (head * n.keys + row) * n.channels);
   const T* other =
       (kOfQueries ? k + head * n.keys * n.channels : q + head * n.queries * n.channels);
   for (std::int64_t c = threadIdx.x; c < n.channels; c += kThreads) {

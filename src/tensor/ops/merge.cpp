@@ -107,8 +107,8 @@ void merge(const std::array<Tensor, 4>& in, const Tensor& out, const Tensor& tot
   op::dispatch_real(out.dtype(), kWhere, [&]<class T>(T) { merge_rows<T>(in, out, total); });
 }
 
-void merge_backward(const std::array<Tensor, 4>& in, const Tensor& d_out,
-                    const Tensor& d_total, const std::array<Tensor, 4>& down) {
+void merge_backward(const std::array<Tensor, 4>& in, const Tensor& d_out, const Tensor& d_total,
+                    const std::array<Tensor, 4>& down) {
   if (op::on_gpu(d_out)) return gpu::merge_backward(in, d_out, d_total, down);
   op::dispatch_real(d_out.dtype(), kWhere,
                     [&]<class T>(T) { merge_rows_backward<T>(in, d_out, d_total, down); });
@@ -144,9 +144,9 @@ PartialAttention merge_states(const PartialAttention& a, const PartialAttention&
              down[i] = Tensor::empty(kept[i].shape(), storage, kept[i].device());
            }
            const auto arrived = [&](std::size_t i) {
-             return grads[i].defined() ? grads[i].contiguous()
-                                       : Tensor::zeros(kept[i].shape(), storage,
-                                                       kept[i].device());
+             return grads[i].defined()
+                        ? grads[i].contiguous()
+                        : Tensor::zeros(kept[i].shape(), storage, kept[i].device());
            };
            merge_backward(kept, arrived(0), arrived(1), down);
            return {down.begin(), down.end()};

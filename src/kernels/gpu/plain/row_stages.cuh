@@ -14,10 +14,9 @@
 
 namespace attn::gpu {
 
-using AnyRowNormaliser =
-    OneOf<normalise::Softmax, normalise::SoftmaxSink, normalise::Identity, normalise::Mean,
-          normalise::Sigmoid, normalise::SummedSigmoid, normalise::HardMax,
-          normalise::HardSample, normalise::Sparsemax>;
+using AnyRowNormaliser = OneOf<normalise::Softmax, normalise::SoftmaxSink, normalise::Identity,
+                               normalise::Mean, normalise::Sigmoid, normalise::SummedSigmoid,
+                               normalise::HardMax, normalise::HardSample, normalise::Sparsemax>;
 using AnyRowWeight =
     OneOf<FactorStage<normalise::Dropout>, FactorStage<normalise::LocalGaussian>,
           FactorStage<normalise::ScaleWeight>, score::Program>;

@@ -243,8 +243,7 @@ void rows_scores(const ForwardArgs<T>& args, const Recipe& recipe, int modifiers
          recipe.scores.size());
   const Sequences sequences(args.packing, stream);
   check_forward(args, recipe, sequences, workspace, kWhere);
-  if (sequences.any())
-    fail<Unsupported>(kWhere, ": scores of packed sequences are not built");
+  if (sequences.any()) fail<Unsupported>(kWhere, ": scores of packed sequences are not built");
   Recipe seen = recipe;
   seen.scores.resize(static_cast<std::size_t>(modifiers));
   if (!masked) seen.masks.clear();
@@ -294,8 +293,8 @@ void rows_backward(const BackwardArgs<T>& args, const Recipe& recipe, const Reci
     if (stages.similarity == Similarity::cosine) {
       launch_threads(&norms_kernel<V>, n.rows(), stream, n.rows(), n.channels, memory.q,
                      memory.q_norms);
-      launch_threads(&norms_kernel<V>, n.all_keys(), stream, n.all_keys(), n.channels,
-                     memory.k, memory.k_norms);
+      launch_threads(&norms_kernel<V>, n.all_keys(), stream, n.all_keys(), n.channels, memory.k,
+                     memory.k_norms);
     }
     if (some.dq.data != nullptr || grads.weights.data != nullptr)
       launch_threads(&d_queries_kernel<T, V>, n.rows() * n.channels, stream, n, found, some.dq,

@@ -53,8 +53,7 @@ __global__ void d_values_kernel(RowSizes n, const V* scores, const V* weights,
     for (std::int64_t row = first; row < first + rows; ++row) {
       const std::int64_t place = row * n.keys + key % n.keys;
       if (scores[place] == masked_score<V>()) continue;
-      sum += weights[place] *
-             static_cast<V>(query_row(d_out, n, row)[c * d_out.strides[3]]);
+      sum += weights[place] * static_cast<V>(query_row(d_out, n, row)[c * d_out.strides[3]]);
     }
     key_row(dv, n, key)[c * dv.strides[3]] = T(sum);
   });
@@ -109,8 +108,8 @@ __global__ void d_scores_kernel(RowSizes n, RowStages stages, RowStagesGrads gra
     denominator = warp_sum(denominator);
     V delta = V(0.0f);
     if (stages.coupling == Coupling::output)
-      delta = numerator -
-              (d_stat.data == nullptr ? V(0.0f) : *d_stat.at(at.batch, at.head, at.q));
+      delta =
+          numerator - (d_stat.data == nullptr ? V(0.0f) : *d_stat.at(at.batch, at.head, at.q));
     if (stages.coupling == Coupling::support && denominator > V(0.0f))
       delta = numerator / denominator;
     if (lane == 0) {
@@ -126,11 +125,11 @@ __global__ void d_scores_kernel(RowSizes n, RowStages stages, RowStagesGrads gra
       if (s[at.k] != masked_score<V>()) {
         const V w = normalised(stages, s[at.k], stat, at);
         const auto scale = static_cast<V>(stages.scale);
-        ds = scale * stages.score.backward(
-                         slope_of(s[at.k], w) * (grad[at.k] - delta),
-                         scale * similarities[row * n.keys + at.k], at,
-                         params(stages.score_tables.data, at),
-                         AtomicGrads<V>{grads.score.data, at.batch, at.head, at.q});
+        ds = scale *
+             stages.score.backward(slope_of(s[at.k], w) * (grad[at.k] - delta),
+                                   scale * similarities[row * n.keys + at.k], at,
+                                   params(stages.score_tables.data, at),
+                                   AtomicGrads<V>{grads.score.data, at.batch, at.head, at.q});
       }
       grad[at.k] = ds;
     }

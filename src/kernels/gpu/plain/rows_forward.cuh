@@ -39,8 +39,8 @@ template <bool kQueries, class T, class V>
 __global__ void pack_kernel(RowSizes n, View<const T, 4> from, V* to) {
   const std::int64_t rows = kQueries ? n.rows() : n.all_keys();
   for_each_thread(rows * n.channels, [&](std::int64_t i) {
-    const T* row = kQueries ? query_row(from, n, i / n.channels)
-                            : key_row(from, n, i / n.channels);
+    const T* row =
+        kQueries ? query_row(from, n, i / n.channels) : key_row(from, n, i / n.channels);
     to[i] = static_cast<V>(row[i % n.channels * from.strides[3]]);
   });
 }
@@ -110,9 +110,8 @@ __global__ void stats_kernel(RowSizes n, RowStages stages, const V* scores, V* s
           if (s[j] != masked_score<V>())
             mass += normaliser.mass(normaliser.weight(s[j], reference));
         mass = warp_sum(mass);
-        stat = normaliser
-                   .finish(reference, mass, params(stages.normaliser_tables.data, at))
-                   .stat;
+        stat =
+            normaliser.finish(reference, mass, params(stages.normaliser_tables.data, at)).stat;
       } else {
         if (lane == 0) stat = normaliser.solve(s, n.keys, at);
       }
@@ -130,10 +129,9 @@ __global__ void weights_kernel(RowSizes n, RowStages stages, const V* scores, co
     const Site<V> at = n.site<V>(row, static_cast<int>(i % n.keys));
     const V s = scores[i];
     // A masked place keeps weight zero whatever a modifier makes of it.
-    to[i] = s == masked_score<V>()
-                ? V(0.0f)
-                : modified(stages, normalised(stages, s, stats[row], at), stages.factor.count,
-                           at);
+    to[i] = s == masked_score<V>() ? V(0.0f)
+                                   : modified(stages, normalised(stages, s, stats[row], at),
+                                              stages.factor.count, at);
   });
 }
 

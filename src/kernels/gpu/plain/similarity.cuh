@@ -44,9 +44,8 @@ template <class V>
 __device__ V similarity_of(Similarity similarity, const V* q, const V* k, int channels,
                            const SimilarityWeights<V>& w) {
   V result{};
-  visit_similarity(similarity, w.count, [&](auto s) {
-    result = decltype(s)::score(q, k, channels, w.data);
-  });
+  visit_similarity(similarity, w.count,
+                   [&](auto s) { result = decltype(s)::score(q, k, channels, w.data); });
   return result;
 }
 

@@ -66,8 +66,7 @@ __device__ __forceinline__ void for_each_thread(std::int64_t count, const Body& 
 template <class Body>
 __device__ __forceinline__ void for_each_warp(std::int64_t count, const Body& body) {
   const std::int64_t warps = static_cast<std::int64_t>(gridDim.x) * (blockDim.x / 32);
-  for (std::int64_t i =
-           (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
+  for (std::int64_t i = (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
        i < count; i += warps)
     body(i);
 }
