@@ -3,8 +3,8 @@
 # tree. Included once attn_kernels exists; attn_cuda_layer() adds the GPU half of the layers above.
 
 set(ATTN_CUDA_LIST all CACHE STRING
-  "GPU kernels: 'all' types and head sizes, 'quick' (bf16 and float at 64 and 128), or 'least' (every type at 64, and no kernels of their own for common recipes: for checks of what is right, not of what is fast)")
-set_property(CACHE ATTN_CUDA_LIST PROPERTY STRINGS all quick least)
+  "GPU kernels: 'all' types and head sizes, or 'quick' (bf16 and float at 64 and 128; f16 at 64, its general kernel alone)")
+set_property(CACHE ATTN_CUDA_LIST PROPERTY STRINGS all quick)
 
 # Machine code for Hopper, and PTX from which the driver makes it for everything from Ampere on.
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
@@ -18,26 +18,31 @@ set(gpu_sizes 32 64 96 128 192 256)
 if(ATTN_CUDA_LIST STREQUAL quick)
   set(gpu_types BFloat16 float)
   set(gpu_sizes 64 128)
-elseif(ATTN_CUDA_LIST STREQUAL least)
-  set(gpu_sizes 64)
 elseif(NOT ATTN_CUDA_LIST STREQUAL all)
-  message(FATAL_ERROR "ATTN_CUDA_LIST is '${ATTN_CUDA_LIST}'; known: all, quick, least")
+  message(FATAL_ERROR "ATTN_CUDA_LIST is '${ATTN_CUDA_LIST}'; known: all, quick")
 endif()
 
 set(gpu_generated "${PROJECT_BINARY_DIR}/generated/gpu")
 set(gpu_list)
 set(gpu_instances)
+# Adds a type and head size to the list; `common`: whether common recipes get their own kernels.
+macro(attn_gpu_instance type size common)
+  string(APPEND gpu_list "ATTN_GPU_INSTANCE(${type}, ${size})\n")
+  foreach(pass forward backward)
+    set(file "${gpu_generated}/${pass}_${type}_${size}.cu")
+    file(CONFIGURE OUTPUT "${file}" CONTENT
+      "#define ATTN_GPU_TYPE ${type}\n#define ATTN_GPU_DIM ${size}\n#define ATTN_GPU_COMMON ${common}\n#include \"kernels/gpu/${pass}_instance.cu\"\n")
+    list(APPEND gpu_instances "${file}")
+  endforeach()
+endmacro()
 foreach(type IN LISTS gpu_types)
   foreach(size IN LISTS gpu_sizes)
-    string(APPEND gpu_list "ATTN_GPU_INSTANCE(${type}, ${size})\n")
-    foreach(pass forward backward)
-      set(file "${gpu_generated}/${pass}_${type}_${size}.cu")
-      file(CONFIGURE OUTPUT "${file}" CONTENT
-        "#define ATTN_GPU_TYPE ${type}\n#define ATTN_GPU_DIM ${size}\n#include \"kernels/gpu/${pass}_instance.cu\"\n")
-      list(APPEND gpu_instances "${file}")
-    endforeach()
+    attn_gpu_instance(${type} ${size} true)
   endforeach()
 endforeach()
+if(ATTN_CUDA_LIST STREQUAL quick)
+  attn_gpu_instance(Float16 64 false)
+endif()
 file(CONFIGURE OUTPUT "${gpu_generated}/attn_gpu_instances.inc" CONTENT "${gpu_list}")
 
 # What every CUDA source needs, a user's with functors of their own too: functors call constexpr
@@ -59,9 +64,6 @@ add_library(attn_kernels_gpu OBJECT ${gpu_sources} ${gpu_instances})
 target_link_libraries(attn_kernels_gpu PRIVATE attn::core attn_cuda_options)
 # Divisions and exponentials good to 2^-21: what a soft cap or a Gaussian costs depends on it.
 target_compile_options(attn_kernels_gpu PRIVATE -use_fast_math)
-if(ATTN_CUDA_LIST STREQUAL least)
-  target_compile_definitions(attn_kernels_gpu PRIVATE ATTN_GPU_GENERAL_ALONE)
-endif()
 set_target_properties(attn_kernels_gpu PROPERTIES POSITION_INDEPENDENT_CODE ON)
 
 # The plain kernels are there for what they say, not for speed, and may be asked in double: they

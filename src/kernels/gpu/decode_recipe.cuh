@@ -16,15 +16,11 @@
 
 namespace attn::gpu {
 
-/// A scale and softmax belong to each of them. The list 'least' of the build has none.
-#if defined(ATTN_GPU_GENERAL_ALONE)
-using DecodeRecipes = Combinations<>;
-#else
+/// A scale and softmax belong to each of them.
 using DecodeRecipes = Combinations<Combination<score::Chain<>, mask::None>,
                                    Combination<score::Chain<>, mask::Causal>,
                                    Combination<score::Chain<>, mask::Lengths>,
                                    Combination<score::Chain<>, mask::SlidingWindow>>;
-#endif
 
 template <class T>
 std::size_t decode_workspace_size(const ForwardArgs<T>& args) {

@@ -34,14 +34,9 @@ using CommonRecipes =
                  Combination<score::Chain<score::Gaussian>, mask::None>>;
 
 /// They are built for 16-bit types and the head sizes of most models; everything else runs on
-/// the general kernel. The list 'least' of the build has none.
-#if defined(ATTN_GPU_GENERAL_ALONE)
-template <class T, int kDim>
-inline constexpr bool kHasCommonRecipes = false;
-#else
+/// the general kernel.
 template <class T, int kDim>
 inline constexpr bool kHasCommonRecipes = sizeof(T) == 2 && (kDim == 64 || kDim == 128);
-#endif
 
 /// Defined in forward_instance.cu and backward_instance.cu, once for each type and head size.
 template <class T, int kDim>

@@ -36,16 +36,22 @@ void write_cache(const CacheArgs<T>&, Stream) {
 }
 
 // clang-format off
-#define ATTN_NO_GPU_REAL(T)                                  \
-  template std::size_t linear_workspace(const LinearArgs<T>&); \
-  template void linear(const LinearArgs<T>&, void*, Stream);   \
-  template void rotate(const RotaryArgs<T>&, Stream);          \
-  template void write_cache(const CacheArgs<T>&, Stream);
-ATTN_NO_GPU_REAL(double)
-ATTN_NO_GPU_REAL(float)
-ATTN_NO_GPU_REAL(BFloat16)
-ATTN_NO_GPU_REAL(Float16)
-#undef ATTN_NO_GPU_REAL
+template std::size_t linear_workspace(const LinearArgs<double>&);
+template void linear(const LinearArgs<double>&, void*, Stream);
+template void rotate(const RotaryArgs<double>&, Stream);
+template void write_cache(const CacheArgs<double>&, Stream);
+template std::size_t linear_workspace(const LinearArgs<float>&);
+template void linear(const LinearArgs<float>&, void*, Stream);
+template void rotate(const RotaryArgs<float>&, Stream);
+template void write_cache(const CacheArgs<float>&, Stream);
+template std::size_t linear_workspace(const LinearArgs<BFloat16>&);
+template void linear(const LinearArgs<BFloat16>&, void*, Stream);
+template void rotate(const RotaryArgs<BFloat16>&, Stream);
+template void write_cache(const CacheArgs<BFloat16>&, Stream);
+template std::size_t linear_workspace(const LinearArgs<Float16>&);
+template void linear(const LinearArgs<Float16>&, void*, Stream);
+template void rotate(const RotaryArgs<Float16>&, Stream);
+template void write_cache(const CacheArgs<Float16>&, Stream);
 template void write_cache(const CacheArgs<std::uint8_t>&, Stream);
 template void write_cache(const CacheArgs<std::uint16_t>&, Stream);
 template void write_cache(const CacheArgs<std::uint32_t>&, Stream);

@@ -40,17 +40,26 @@ void rows_backward(const BackwardArgs<T>&, const Recipe&, const RecipeGrads&, vo
 }
 
 // clang-format off
-#define ATTN_NO_GPU_ROWS(T)                                                                                          \
-  template std::size_t rows_workspace(const ForwardArgs<T>&);                                                        \
-  template std::size_t rows_backward_workspace(const BackwardArgs<T>&);                                              \
-  template void rows_forward(const ForwardArgs<T>&, const Recipe&, const RowsInspection<StatOf<T>>&, void*, Stream); \
-  template void rows_scores(const ForwardArgs<T>&, const Recipe&, int, bool, const View<StatOf<T>, 4>&, void*, Stream); \
-  template void rows_backward(const BackwardArgs<T>&, const Recipe&, const RecipeGrads&, void*, Stream);
-ATTN_NO_GPU_ROWS(double)
-ATTN_NO_GPU_ROWS(float)
-ATTN_NO_GPU_ROWS(BFloat16)
-ATTN_NO_GPU_ROWS(Float16)
-#undef ATTN_NO_GPU_ROWS
+template std::size_t rows_workspace(const ForwardArgs<double>&);
+template std::size_t rows_backward_workspace(const BackwardArgs<double>&);
+template void rows_forward(const ForwardArgs<double>&, const Recipe&, const RowsInspection<double>&, void*, Stream);
+template void rows_scores(const ForwardArgs<double>&, const Recipe&, int, bool, const View<double, 4>&, void*, Stream);
+template void rows_backward(const BackwardArgs<double>&, const Recipe&, const RecipeGrads&, void*, Stream);
+template std::size_t rows_workspace(const ForwardArgs<float>&);
+template std::size_t rows_backward_workspace(const BackwardArgs<float>&);
+template void rows_forward(const ForwardArgs<float>&, const Recipe&, const RowsInspection<float>&, void*, Stream);
+template void rows_scores(const ForwardArgs<float>&, const Recipe&, int, bool, const View<float, 4>&, void*, Stream);
+template void rows_backward(const BackwardArgs<float>&, const Recipe&, const RecipeGrads&, void*, Stream);
+template std::size_t rows_workspace(const ForwardArgs<BFloat16>&);
+template std::size_t rows_backward_workspace(const BackwardArgs<BFloat16>&);
+template void rows_forward(const ForwardArgs<BFloat16>&, const Recipe&, const RowsInspection<float>&, void*, Stream);
+template void rows_scores(const ForwardArgs<BFloat16>&, const Recipe&, int, bool, const View<float, 4>&, void*, Stream);
+template void rows_backward(const BackwardArgs<BFloat16>&, const Recipe&, const RecipeGrads&, void*, Stream);
+template std::size_t rows_workspace(const ForwardArgs<Float16>&);
+template std::size_t rows_backward_workspace(const BackwardArgs<Float16>&);
+template void rows_forward(const ForwardArgs<Float16>&, const Recipe&, const RowsInspection<float>&, void*, Stream);
+template void rows_scores(const ForwardArgs<Float16>&, const Recipe&, int, bool, const View<float, 4>&, void*, Stream);
+template void rows_backward(const BackwardArgs<Float16>&, const Recipe&, const RecipeGrads&, void*, Stream);
 // clang-format on
 
 }  // namespace attn::gpu

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "attn/core/dtype.hpp"
-#include "attn/core/error.hpp"
 #include "attn/tensor/ops/attention_decoder.hpp"
 #include "attn/tensor/ops/join.hpp"
 #include "attn/tensor/ops/matmul.hpp"

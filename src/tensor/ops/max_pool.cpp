@@ -3,7 +3,6 @@
 #include <cstdint>
 
 #include "attn/core/dtype.hpp"
-#include "attn/core/error.hpp"
 #include "attn/tensor/ops/conv.hpp"
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/tape.hpp"
