@@ -3,7 +3,7 @@
 # tree. Included once attn_kernels exists; attn_cuda_layer() adds the GPU half of the layers above.
 
 set(ATTN_CUDA_LIST all CACHE STRING
-  "GPU kernels: 'all' types and head sizes, 'quick' (bf16 and float, sizes 64 and 128), or 'least'")
+  "GPU kernels: 'all' types and head sizes, 'quick' (bf16 and float at 64 and 128; f16 at 64, its general kernel alone), or 'least'")
 set_property(CACHE ATTN_CUDA_LIST PROPERTY STRINGS all quick least)
 
 # Machine code for Hopper, and PTX from which the driver makes it for everything from Ampere on.
@@ -28,17 +28,24 @@ endif()
 set(gpu_generated "${PROJECT_BINARY_DIR}/generated/gpu")
 set(gpu_list)
 set(gpu_instances)
+# Adds a type and head size to the list; `common`: whether common recipes get their own kernels.
+macro(attn_gpu_instance type size common)
+  string(APPEND gpu_list "ATTN_GPU_INSTANCE(${type}, ${size})\n")
+  foreach(pass forward backward)
+    set(file "${gpu_generated}/${pass}_${type}_${size}.cu")
+    file(CONFIGURE OUTPUT "${file}" CONTENT
+      "#define ATTN_GPU_TYPE ${type}\n#define ATTN_GPU_DIM ${size}\n#define ATTN_GPU_COMMON ${common}\n#include \"kernels/gpu/${pass}_instance.cu\"\n")
+    list(APPEND gpu_instances "${file}")
+  endforeach()
+endmacro()
 foreach(type IN LISTS gpu_types)
   foreach(size IN LISTS gpu_sizes)
-    string(APPEND gpu_list "ATTN_GPU_INSTANCE(${type}, ${size})\n")
-    foreach(pass forward backward)
-      set(file "${gpu_generated}/${pass}_${type}_${size}.cu")
-      file(CONFIGURE OUTPUT "${file}" CONTENT
-        "#define ATTN_GPU_TYPE ${type}\n#define ATTN_GPU_DIM ${size}\n#include \"kernels/gpu/${pass}_instance.cu\"\n")
-      list(APPEND gpu_instances "${file}")
-    endforeach()
+    attn_gpu_instance(${type} ${size} true)
   endforeach()
 endforeach()
+if(ATTN_CUDA_LIST STREQUAL quick)
+  attn_gpu_instance(Float16 64 false)
+endif()
 file(CONFIGURE OUTPUT "${gpu_generated}/attn_gpu_instances.inc" CONTENT "${gpu_list}")
 
 # What every CUDA source needs, a user's with functors of their own too: functors call constexpr
@@ -62,7 +69,15 @@ target_link_libraries(attn_kernels_gpu PRIVATE attn::core attn_cuda_options)
 target_compile_options(attn_kernels_gpu PRIVATE -use_fast_math)
 set_target_properties(attn_kernels_gpu PROPERTIES POSITION_INDEPENDENT_CODE ON)
 
-target_sources(attn_kernels PRIVATE $<TARGET_OBJECTS:attn_kernels_gpu>)
+# The plain kernels are there for what they say, not for speed, and may be asked in double: they
+# do without fast mathematics.
+file(GLOB gpu_plain CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/kernels/gpu/plain/*.cu")
+add_library(attn_kernels_gpu_plain OBJECT ${gpu_plain})
+target_link_libraries(attn_kernels_gpu_plain PRIVATE attn::core attn_cuda_options)
+set_target_properties(attn_kernels_gpu_plain PROPERTIES POSITION_INDEPENDENT_CODE ON)
+
+target_sources(attn_kernels PRIVATE
+  $<TARGET_OBJECTS:attn_kernels_gpu> $<TARGET_OBJECTS:attn_kernels_gpu_plain>)
 target_link_libraries(attn_kernels PUBLIC CUDA::cudart_static)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/attn/kernels/gpu"
   DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/attn/kernels" FILES_MATCHING PATTERN "*.cuh")

@@ -44,14 +44,15 @@ for type in $types; do
     for pass in forward backward; do
       object="$out/${pass}_${type}_$size.o"
       compile "$object" "src/kernels/gpu/${pass}_instance.cu" \
-        -DATTN_GPU_TYPE=$type -DATTN_GPU_DIM=$size
+        -DATTN_GPU_TYPE=$type -DATTN_GPU_DIM=$size -DATTN_GPU_COMMON=true
       objects="$objects $object"
     done
   done
 done
-for source in attention lower device; do
-  compile "$out/$source.o" "src/kernels/gpu/$source.cu"
-  objects="$objects $out/$source.o"
+for source in attention lower device plain/rows; do
+  object="$out/$(basename $source).o"
+  compile "$object" "src/kernels/gpu/$source.cu"
+  objects="$objects $object"
 done
 support="problem build_recipe draw_spec property run"
 for name in $support; do

@@ -26,6 +26,7 @@
 #include "attn/score/bias.hpp"
 #include "attn/score/soft_cap.hpp"
 #include "conformance/array.hpp"
+#include "conformance/memory.hpp"
 #include "conformance/operators.hpp"
 #include "conformance/softmax_precision.hpp"
 #include "conformance/write_rows.hpp"
@@ -79,8 +80,8 @@ Settings settings_of(const Call& call) {
 }
 
 /// Past rows and new ones in one array [batch, kv_heads, past + new, channels].
-Array present_of(const Array& added, const Array* past, std::optional<std::int64_t> heads,
-                 const std::string& name) {
+Array present_of(const Path& path, const Array& added, const Array* past,
+                 std::optional<std::int64_t> heads, const std::string& name) {
   const auto shape = shape4_of(added, heads, name);
   if (past != nullptr) {
     if (past->dtype != added.dtype)
@@ -93,8 +94,8 @@ Array present_of(const Array& added, const Array* past, std::optional<std::int64
   }
   const std::int64_t before = past == nullptr ? 0 : past->shape[2];
   Array present = make_array(added.dtype, {shape[0], shape[1], before + shape[2], shape[3]});
-  if (past != nullptr) write_rows(present, *past, shape4_of(*past, {}, "past"), 4, 0);
-  write_rows(present, added, shape, added.shape.size(), before);
+  if (past != nullptr) write_rows(path, present, *past, shape4_of(*past, {}, "past"), 4, 0);
+  write_rows(path, present, added, shape, added.shape.size(), before);
   return present;
 }
 
@@ -103,7 +104,7 @@ class Masking {
  public:
   Masking(const Call& call, const Settings& settings, const AttentionProblem& problem,
           std::int64_t past)
-      : settings_(settings), problem_(problem), past_(past) {
+      : memory_(call.path), settings_(settings), problem_(problem), past_(past) {
     if (const Array* mask = call.optional_input(3)) add_mask(*mask);
     if (const Array* lengths = call.optional_input(6)) {
       add_lengths(*lengths);
@@ -144,20 +145,19 @@ class Masking {
     const std::int64_t rows = shape[0] * shape[1] * shape[2];
     checked_volume(shape, kMaxElements, "a mask of");
     std::vector<float> values;
-    values.reserve(static_cast<std::size_t>(rows * keys() + 1));
+    values.reserve(static_cast<std::size_t>(rows * keys()));
     for (std::int64_t row = 0; row < rows; ++row)
       for (std::int64_t j = 0; j < keys(); ++j)
         values.push_back(j < width ? static_cast<float>(element(mask, row * width + j))
                                    : missing);
-    values.push_back(0.0f);  // an address for an empty mask
     if (keeps) {
-      flags_.assign(values.begin(), values.end());
-      const auto strides = table(flags_.data(), shape).strides;
-      masks_.push_back(MaskTree::of(mask_stage(
-          mask::Dense{flags_.data(), strides[0], strides[1], strides[2], strides[3]})));
+      const auto* flags =
+          memory_.keep(std::vector<unsigned char>(values.begin(), values.end()));
+      const auto strides = table(flags, shape).strides;
+      masks_.push_back(MaskTree::of(
+          mask_stage(mask::Dense{flags, strides[0], strides[1], strides[2], strides[3]})));
     } else {
-      bias_values_ = std::move(values);
-      bias_ = score_stage(score::Bias{}, {table(bias_values_.data(), shape)});
+      bias_ = score_stage(score::Bias{}, {table(memory_.keep(std::move(values)), shape)});
     }
   }
 
@@ -197,24 +197,22 @@ class Masking {
   /// Keeps k <= position of the query + reach; without a reach, the valid keys.
   MaskTree lengths_mask(const std::vector<std::int64_t>& valid,
                         std::optional<std::int64_t> reach) {
-    std::vector<int>& list = lengths_.emplace_back();
+    std::vector<int> list;
     for (const std::int64_t length : valid) {
       if (!reach) list.push_back(static_cast<int>(length));
       for (std::int64_t i = 0; reach && i < queries(); ++i)
         list.push_back(static_cast<int>(length - queries() + i + *reach + 1));
     }
-    list.push_back(0);  // an address for an empty batch
+    const int* lengths = memory_.keep(std::move(list));
     const auto rows = static_cast<long>(queries());
-    return MaskTree::of(mask_stage(reach ? mask::Lengths{list.data(), rows, 1}
-                                         : mask::Lengths{list.data(), 1, 0}));
+    return MaskTree::of(
+        mask_stage(reach ? mask::Lengths{lengths, rows, 1} : mask::Lengths{lengths, 1, 0}));
   }
 
+  Memory memory_;
   const Settings& settings_;
   const AttentionProblem& problem_;
   std::int64_t past_;
-  std::vector<unsigned char> flags_;
-  std::vector<float> bias_values_;
-  std::vector<std::vector<int>> lengths_;
   std::optional<AnyScore> bias_;
   std::vector<MaskTree> masks_;
 };
@@ -242,8 +240,9 @@ Results attention(const Call& call) {
   check_inputs(call, settings);
   const Array& q = call.input(0, "Q");
   const Array* past = call.optional_input(4);
-  Array k = present_of(call.input(1, "K"), past, settings.kv_heads, "K");
-  Array v = present_of(call.input(2, "V"), call.optional_input(5), settings.kv_heads, "V");
+  Array k = present_of(call.path, call.input(1, "K"), past, settings.kv_heads, "K");
+  Array v =
+      present_of(call.path, call.input(2, "V"), call.optional_input(5), settings.kv_heads, "V");
 
   const DType dtype = compute_dtype(call.path, {q.dtype, k.dtype, v.dtype});
   AttentionProblem problem{cast(q, dtype), cast(k, dtype), cast(v, dtype)};

@@ -11,6 +11,7 @@
 #include "attn/core/error.hpp"
 #include "attn/kernels/recipe.hpp"
 #include "conformance/array.hpp"
+#include "conformance/memory.hpp"
 #include "conformance/modifier_graph.hpp"
 #include "conformance/operators.hpp"
 #include "conformance/softmax_precision.hpp"
@@ -43,12 +44,19 @@ Results flex_attention(const Call& call) {
   Recipe recipe;
   recipe.scale =
       static_cast<float>(attributes.number("scale").value_or(1.0 / std::sqrt(channels)));
-  const std::optional<Modifier> scores = modifier("score_mod");
-  const std::optional<Modifier> weights = modifier("prob_mod");
+  std::optional<Modifier> scores = modifier("score_mod");
+  std::optional<Modifier> weights = modifier("prob_mod");
   check_softmax_precision(attributes);
   attributes.check_all_known();
-  if (scores) recipe.scores.push_back(scores->score());
-  if (weights) recipe.factors.push_back(weights->weight());
+  Memory memory(call.path);
+  if (scores) {
+    scores->place(memory);
+    recipe.scores.push_back(scores->score());
+  }
+  if (weights) {
+    weights->place(memory);
+    recipe.factors.push_back(weights->weight());
+  }
 
   Results results;
   results.push_back(cast(run_forward(call.path, problem, recipe), q.dtype));

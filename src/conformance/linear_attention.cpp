@@ -13,9 +13,12 @@
 #include "attn/files/array.hpp"
 #include "attn/files/printable.hpp"
 #include "attn/kernels/args.hpp"
+#include "attn/kernels/gpu/linear.hpp"
 #include "attn/kernels/linear.hpp"
 #include "attn/pool/linear.hpp"
+#include "attn/tensor/gpu.hpp"
 #include "conformance/array.hpp"
+#include "conformance/memory.hpp"
 #include "conformance/operators.hpp"
 
 namespace attn::conformance {
@@ -111,26 +114,26 @@ Problem problem_of(const Call& call, const Settings& settings) {
 
 /// [batch, steps, heads or heads * channels]: one decay for a head, or one for a channel.
 template <class T>
-View<const T, 4> decay_view(const Problem& problem) {
+View<const T, 4> decay_view(Memory& memory, const Problem& problem) {
   const auto& [batch, heads, steps, channels] = problem.k_shape;
   const Shape& shape = problem.decay.shape;
   const std::int64_t width = shape[2] == heads ? 1 : channels;
   if (shape != Shape{batch, steps, heads * width})
     fail<FileError>("decay ", files::shape_text(shape), "; expected [", batch, ", ", steps,
                     ", ", heads, " or ", heads * channels, "]");
-  return view4(problem.decay.data<T>(), {batch, heads, steps, width}, 3);
+  return view4(memory.read<T>(problem.decay), {batch, heads, steps, width}, 3);
 }
 
 /// [batch, steps, heads or 1].
 template <class T>
-View<const T, 3> beta_view(const Problem& problem) {
+View<const T, 3> beta_view(Memory& memory, const Problem& problem) {
   const auto& [batch, heads, steps, channels] = problem.k_shape;
   const Shape& shape = problem.beta.shape;
   const std::int64_t width = shape[2] == 1 ? 1 : heads;
   if (shape != Shape{batch, steps, width})
     fail<FileError>("beta ", files::shape_text(shape), "; expected [", batch, ", ", steps, ", ",
                     heads, " or 1]");
-  return {problem.beta.data<T>(),
+  return {memory.read<T>(problem.beta),
           {batch, heads, steps},
           {steps * width, width == 1 ? 0 : 1, width}};
 }
@@ -141,18 +144,23 @@ void run(const Path& path, const Settings& settings, const Problem& problem, Arr
   const double channels = static_cast<double>(std::max<std::int64_t>(problem.k_shape[3], 1));
   const std::array<std::int64_t, 4> out_shape{problem.q_shape[0], problem.q_shape[1],
                                               problem.q_shape[2], problem.v_shape[3]};
+  Memory memory(path);
   LinearArgs<T> args{
-      .q = view4(problem.q.data<T>(), problem.q_shape, 3),
-      .k = view4(problem.k.data<T>(), problem.k_shape, 3),
-      .v = view4(problem.v.data<T>(), problem.v_shape, 3),
-      .state = view4(state.data<StatOf<T>>(), problem.state_shape, 4),
-      .out = view4(out.data<T>(), out_shape, 3),
+      .q = view4(memory.read<T>(problem.q), problem.q_shape, 3),
+      .k = view4(memory.read<T>(problem.k), problem.k_shape, 3),
+      .v = view4(memory.read<T>(problem.v), problem.v_shape, 3),
+      .state = view4(memory.write<StatOf<T>>(state), problem.state_shape, 4),
+      .out = view4(memory.write<T>(out), out_shape, 3),
       .rule = settings.rule,
       .scale = settings.scale == 0.0 ? 1.0 / std::sqrt(channels) : settings.scale};
-  if (problem.has_decay) args.decay = decay_view<T>(problem);
-  if (problem.has_beta) args.beta = beta_view<T>(problem);
+  if (problem.has_decay) args.decay = decay_view<T>(memory, problem);
+  if (problem.has_beta) args.beta = beta_view<T>(memory, problem);
   if (problem.has_past)
-    args.past = view4(problem.past.data<StatOf<T>>(), problem.state_shape, 4);
+    args.past = view4(memory.read<StatOf<T>>(problem.past), problem.state_shape, 4);
+  if (path.is_gpu()) {
+    gpu::linear(args, memory.workspace(gpu::linear_workspace(args)), gpu::stream());
+    return memory.finish();
+  }
   if (path.kind == Path::Kind::reference) return reference::linear(args);
   if constexpr (!std::is_same_v<T, double>) cpu::linear(args, path.context);
 }

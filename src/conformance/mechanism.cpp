@@ -48,14 +48,20 @@ nn::Options::Value option_of(const json& value, const std::string& where) {
   return list;
 }
 
-/// A tensor of the file; real numbers in `dtype`.
-Tensor tensor_of(const files::ArrayView& array, DType dtype) {
-  Tensor tensor = from_array(array);
-  return is_float(array.dtype) ? tensor.to(dtype) : tensor;
+/// What a case is computed in and on.
+struct RunKind {
+  DType dtype;
+  Device device;
+};
+
+/// A tensor of the file; real numbers in the type of the kind.
+Tensor tensor_of(const files::ArrayView& array, const RunKind& kind) {
+  const Tensor tensor = from_array(array);
+  return (is_float(array.dtype) ? tensor.to(kind.dtype) : tensor).to(kind.device);
 }
 
 Array array_of(const Tensor& tensor) {
-  const Tensor packed = tensor.detach().contiguous();
+  const Tensor packed = tensor.detach().to(Device::cpu).contiguous();
   Array array = make_array(packed.dtype(), Shape(packed.shape().begin(), packed.shape().end()));
   if (!array.bytes.empty()) std::memcpy(array.bytes.data(), packed.raw(), array.bytes.size());
   return array;
@@ -67,15 +73,15 @@ std::optional<std::string> behind(std::string_view name, std::string_view prefix
   return std::string(name.substr(prefix.size()));
 }
 
-nn::Given given_of(const files::Safetensors& file, const json& what, DType dtype) {
+nn::Given given_of(const files::Safetensors& file, const json& what, const RunKind& kind) {
   nn::Given given;
   for (const files::ArrayView& array : file.tensors()) {
     if (const auto name = behind(array.name, "in.")) {
-      Tensor tensor = tensor_of(array, dtype);
+      Tensor tensor = tensor_of(array, kind);
       if (file.find("grad.in." + *name) != nullptr) tensor.set_requires_grad();
       given.inputs[*name] = tensor;
     } else if (const auto parameter = behind(array.name, "param.")) {
-      given.parameters[*parameter] = tensor_of(array, dtype);
+      given.parameters[*parameter] = tensor_of(array, kind);
     }
   }
   const json& options = files::member(what, "options", "case");
@@ -88,12 +94,13 @@ nn::Given given_of(const files::Safetensors& file, const json& what, DType dtype
 /// Keeps the worst of what was compared.
 class Comparison {
  public:
-  Comparison(const files::Safetensors& file, DType dtype) : file_(file), dtype_(dtype) {}
+  Comparison(const files::Safetensors& file, DType dtype)
+      : file_(file), kind_{dtype, Device::cpu} {}
 
   /// `got` against the array of that name in the file.
   void compare_with(const std::string& name, const Tensor& got) {
-    const Tensor want = tensor_of(file_.at(name), dtype_);
-    auto difference = compare(name, array_of(got), array_of(want), tolerance_in(dtype_));
+    const Tensor want = tensor_of(file_.at(name), kind_);
+    auto difference = compare(name, array_of(got), array_of(want), tolerance_in(kind_.dtype));
     if (difference && (!worst_ || difference->excess > worst_->excess))
       worst_ = std::move(difference);
   }
@@ -106,12 +113,12 @@ class Comparison {
 
  private:
   const files::Safetensors& file_;
-  DType dtype_;
+  RunKind kind_;
   std::optional<Difference> worst_;
 };
 
 /// Sends the seeds of the file back from the outputs.
-void run_backward(const files::Safetensors& file, const nn::Made& made, DType dtype) {
+void run_backward(const files::Safetensors& file, const nn::Made& made, const RunKind& kind) {
   std::vector<Tensor> outputs;
   std::vector<Tensor> seeds;
   for (const files::ArrayView& array : file.tensors()) {
@@ -121,8 +128,12 @@ void run_backward(const files::Safetensors& file, const nn::Made& made, DType dt
     if (!output.defined())
       fail<FileError>("the mechanism gives no output ", files::in_quotes(*name));
     if (!output.requires_grad()) continue;
+    // What only looks up a constant may stay on the CPU; what has a gradient was computed.
+    if (output.device() != kind.device)
+      fail<FileError>("the output ", files::in_quotes(*name), " was computed on the ",
+                      name_of(output.device()));
     outputs.push_back(output);
-    seeds.push_back(tensor_of(array, dtype));
+    seeds.push_back(tensor_of(array, kind));
   }
   if (!outputs.empty()) backward(outputs, seeds);
 }
@@ -141,17 +152,19 @@ bool is_mechanism(const files::Safetensors& file) {
   return what.is_object() && what.contains("mechanism");
 }
 
-std::optional<Difference> check_mechanism(const files::Safetensors& file, DType dtype) {
+std::optional<Difference> check_mechanism(const files::Safetensors& file, DType dtype,
+                                          Device device) {
   const json what = text_of(file);
+  const RunKind kind{dtype, device};
   const std::string name = files::to_text(files::member(what, "mechanism", "case"), "case");
   const nn::Mechanism* mechanism = nn::find_mechanism(name);
   if (mechanism == nullptr)
     fail<FileError>("the mechanism ", files::in_quotes(name), " is not known");
-  const nn::Given given = given_of(file, what, dtype);
+  const nn::Given given = given_of(file, what, kind);
   const nn::Made made = mechanism->run(given);
 
   Comparison comparison(file, dtype);
-  run_backward(file, made, dtype);
+  run_backward(file, made, kind);
   bool compared = false;
   for (const files::ArrayView& array : file.tensors()) {
     if (const auto output = behind(array.name, "out.")) {

@@ -347,6 +347,10 @@ class Compiler {
 
 }  // namespace
 
+void Modifier::place(Memory& memory) {
+  for (std::size_t i = 0; i < tables.size(); ++i) tables[i].data = memory.keep(values[i]);
+}
+
 AnyScore Modifier::score() const {
   AnyScore stage = score_stage(program);
   for (const Table& one : tables)

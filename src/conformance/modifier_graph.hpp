@@ -13,6 +13,7 @@
 #include "attn/core/table.hpp"
 #include "attn/kernels/stage.hpp"
 #include "attn/score/program.hpp"
+#include "conformance/memory.hpp"
 
 namespace attn::conformance {
 
@@ -22,6 +23,8 @@ struct Modifier {
   std::vector<std::vector<float>> values;  ///< of the tables
   std::vector<Table> tables;
 
+  /// Puts the tables where a path computes.
+  void place(Memory& memory);
   AnyScore score() const;
   AnyWeight weight() const;
 };

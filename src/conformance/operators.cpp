@@ -39,6 +39,9 @@ constexpr std::array<Operator, 5> kOperators{{
 
 std::string Path::name() const {
   if (kind == Kind::reference) return "reference";
+  if (kind == Kind::gpu) return "gpu";
+  if (kind == Kind::gpu_decode) return "gpu decode";
+  if (kind == Kind::gpu_rows) return "gpu rows";
   return "cpu " + std::string(name_of(context.target.value_or(cpu::best_target())));
 }
 

@@ -25,11 +25,14 @@ namespace attn::conformance {
 
 /// Who computes.
 struct Path {
-  enum class Kind { cpu, reference };
+  /// On the GPU attention has three kinds of kernels: fused, fused for few queries, by rows.
+  /// A call that one of the fused does not take goes by rows; other operators have one kernel.
+  enum class Kind { cpu, reference, gpu, gpu_decode, gpu_rows };
   Kind kind = Kind::cpu;
   cpu::Context context;
 
-  /// "cpu avx2", "reference".
+  bool is_gpu() const { return kind != Kind::cpu && kind != Kind::reference; }
+  /// "cpu avx2", "reference", "gpu", "gpu decode", "gpu rows".
   std::string name() const;
 };
 

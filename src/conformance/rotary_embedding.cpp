@@ -10,8 +10,11 @@
 #include "attn/core/error.hpp"
 #include "attn/core/view.hpp"
 #include "attn/files/array.hpp"
+#include "attn/kernels/gpu/linear.hpp"
 #include "attn/kernels/rotary.hpp"
+#include "attn/tensor/gpu.hpp"
 #include "conformance/array.hpp"
+#include "conformance/memory.hpp"
 #include "conformance/operators.hpp"
 
 namespace attn::conformance {
@@ -39,11 +42,12 @@ Settings settings_of(const Call& call) {
 
 /// cos or sin as [batch, positions, pairs], or [1, rows, pairs] when positions pick the rows.
 template <class T>
-View<const T, 3> cache_view(const Array& cache, std::size_t rank, const char* name) {
+View<const T, 3> cache_view(Memory& memory, const Array& cache, std::size_t rank,
+                            const char* name) {
   if (cache.shape.size() != rank)
     fail<FileError>(name, " has rank ", cache.shape.size(), "; expected ", rank,
                     rank == 2 ? " with position_ids" : " without position_ids");
-  const auto* data = cache.data<T>();
+  const auto* data = memory.read<T>(cache);
   if (rank == 2) return packed<const T>(data, 1, cache.shape[0], cache.shape[1]);
   return packed<const T>(data, cache.shape[0], cache.shape[1], cache.shape[2]);
 }
@@ -60,7 +64,7 @@ Results rotary_embedding(const Call& call) {
     fail<FileError>("rotary_embedding_dim is ", turned, " of ", shape[3],
                     " channels; expected an even number of them");
 
-  // There is one implementation; the paths differ in the type it works in.
+  // A device has one implementation; its paths differ in the type it works in.
   const Array& cos = call.input(1, "cos_cache");
   const Array& sin = call.input(2, "sin_cache");
   const DType dtype = compute_dtype(call.path, {input.dtype, cos.dtype, sin.dtype});
@@ -74,22 +78,30 @@ Results rotary_embedding(const Call& call) {
       fail<FileError>("position_ids ", files::shape_text(positions->shape), "; expected [",
                       shape[0], ", ", shape[2], "]");
     rows = to_ints(*positions, "position_ids");
-    rows.push_back(0);  // an address for an empty batch
   }
   Array out = make_array(dtype, input.shape);
   with_float_type(dtype, [&](auto zero) {
     using T = decltype(zero);
     const std::size_t rank = positions != nullptr ? 2 : 3;
-    RotaryArgs<T> args{.x = view4(x.data<T>(), shape, x.shape.size()),
-                       .cos = cache_view<T>(cosines, rank, "cos_cache"),
-                       .sin = cache_view<T>(sines, rank, "sin_cache"),
-                       .out = view4(out.data<T>(), shape, x.shape.size()),
-                       .pairs = settings.pairs};
-    if (args.cos.shape[2] != turned / 2)
-      fail<FileError>("cos_cache has ", args.cos.shape[2], " pairs; expected ", turned / 2);
-    if (positions != nullptr)
-      args.rows = packed<const std::int64_t>(rows.data(), shape[0], shape[2]);
-    rotate(args);
+    const auto args_in = [&](Memory& memory) {
+      RotaryArgs<T> args{.x = view4(memory.read<T>(x), shape, x.shape.size()),
+                         .cos = cache_view<T>(memory, cosines, rank, "cos_cache"),
+                         .sin = cache_view<T>(memory, sines, rank, "sin_cache"),
+                         .out = view4(memory.write<T>(out), shape, x.shape.size()),
+                         .pairs = settings.pairs};
+      if (args.cos.shape[2] != turned / 2)
+        fail<FileError>("cos_cache has ", args.cos.shape[2], " pairs; expected ", turned / 2);
+      if (positions != nullptr)
+        args.rows = packed<const std::int64_t>(memory.keep(rows), shape[0], shape[2]);
+      return args;
+    };
+    Memory here({Path::Kind::reference, {}});
+    const RotaryArgs<T> args = args_in(here);
+    if (!call.path.is_gpu()) return rotate(args);
+    validate(args);  // the positions are looked at where they are
+    Memory memory(call.path);
+    gpu::rotate(args_in(memory), gpu::stream());
+    memory.finish();
   });
   Results results;
   results.push_back(cast(out, input.dtype));

@@ -34,6 +34,11 @@ constexpr const char* kExtension = ".safetensors";
 
 std::vector<Path> paths_of(const Options& options) {
   std::vector<Path> paths;
+  if (options.device == Device::gpu) {
+    for (const auto kind : {Path::Kind::gpu, Path::Kind::gpu_decode, Path::Kind::gpu_rows})
+      paths.push_back({kind, {}});
+    return paths;
+  }
   for (const Target target : cpu::kBuiltTargets) {
     const bool wanted = options.targets == Targets::all || target == cpu::best_target();
     if (wanted && cpu::available(target))
@@ -125,7 +130,7 @@ Outcome run_case(const fs::path& path, const Options& options) {
     if (is_mechanism(file)) {
       for (const DType dtype : {DType::f32, DType::f64}) {
         where = std::string(name_of(dtype)) + ": ";
-        look(check_mechanism(file, dtype));
+        look(check_mechanism(file, dtype, options.device));
       }
     } else {
       const Case what = read_case(file);

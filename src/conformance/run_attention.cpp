@@ -9,9 +9,14 @@
 #include "attn/kernels/args.hpp"
 #include "attn/kernels/cpu/attention.hpp"
 #include "attn/kernels/cpu/inspect.hpp"
+#include "attn/kernels/gpu/attention.hpp"
+#include "attn/kernels/gpu/decode.hpp"
+#include "attn/kernels/gpu/rows.hpp"
 #include "attn/kernels/recipe.hpp"
 #include "attn/kernels/reference/attention.hpp"
+#include "attn/tensor/gpu.hpp"
 #include "conformance/array.hpp"
+#include "conformance/memory.hpp"
 #include "conformance/operators.hpp"
 
 namespace attn::conformance {
@@ -22,11 +27,32 @@ std::array<std::int64_t, 4> out_shape(const AttentionProblem& problem) {
 }
 
 template <class T>
-ForwardArgs<T> args_of(const AttentionProblem& problem, T* out) {
-  return {.q = view4(problem.q.data<T>(), problem.q_shape, problem.q_rank),
-          .k = view4(problem.k.data<T>(), problem.k_shape, 4),
-          .v = view4(problem.v.data<T>(), problem.v_shape, 4),
-          .out = view4(out, out_shape(problem), problem.q_rank)};
+ForwardArgs<T> args_of(Memory& memory, const AttentionProblem& problem, Array& out) {
+  return {.q = view4(memory.read<T>(problem.q), problem.q_shape, problem.q_rank),
+          .k = view4(memory.read<T>(problem.k), problem.k_shape, 4),
+          .v = view4(memory.read<T>(problem.v), problem.v_shape, 4),
+          .out = view4(memory.write<T>(out), out_shape(problem), problem.q_rank)};
+}
+
+/// Whether the kernels for few queries take a call: softmax without weight modifiers.
+template <class T>
+bool decodes(const ForwardArgs<T>& args, const Recipe& recipe) {
+  return args.q.shape[2] >= 1 && args.q.shape[2] <= gpu::kMaxDecodeQueries &&
+         args.k.shape[2] > 0 && recipe.factors.empty();
+}
+
+template <class T>
+void forward_on_gpu(Path::Kind kind, Memory& memory, const ForwardArgs<T>& args,
+                    const Recipe& recipe) {
+  if constexpr (!std::is_same_v<T, double>) {
+    const bool fused = gpu::serves(recipe, args.q.shape[3], args.v.shape[3]);
+    if (fused && kind == Path::Kind::gpu_decode && decodes(args, recipe))
+      return gpu::decode(args, recipe, memory.workspace(gpu::decode_workspace_size(args)),
+                         gpu::stream());
+    if (fused && kind != Path::Kind::gpu_rows) return gpu::forward(args, recipe, gpu::stream());
+  }
+  gpu::rows_forward(args, recipe, {}, memory.workspace(gpu::rows_workspace(args)),
+                    gpu::stream());
 }
 
 }  // namespace
@@ -55,7 +81,12 @@ Array run_forward(const Path& path, const AttentionProblem& problem, const Recip
                                               : Shape{shape[0], shape[2], shape[1] * shape[3]});
   with_float_type(out.dtype, [&](auto zero) {
     using T = decltype(zero);
-    const ForwardArgs<T> args = args_of(problem, out.data<T>());
+    Memory memory(path);
+    const ForwardArgs<T> args = args_of<T>(memory, problem, out);
+    if (path.is_gpu()) {
+      forward_on_gpu(path.kind, memory, args, recipe);
+      return memory.finish();
+    }
     if (path.kind == Path::Kind::reference) return reference::forward(args, recipe);
     if constexpr (!std::is_same_v<T, double>) cpu::forward(args, recipe, path.context);
   });
@@ -71,8 +102,19 @@ Array run_scores(const Path& path, const AttentionProblem& problem, const Recipe
   with_float_type(problem.q.dtype, [&](auto zero) {
     using T = decltype(zero);
     Array unused = make_array(problem.q.dtype, {batch, heads, queries, problem.v_shape[3]});
-    const ForwardArgs<T> args = args_of(problem, unused.data<T>());
-    const auto view = packed<StatOf<T>>(scores.data<StatOf<T>>(), batch, heads, queries, keys);
+    Memory memory(path);
+    const ForwardArgs<T> args = args_of<T>(memory, problem, unused);
+    const auto view =
+        packed<StatOf<T>>(memory.write<StatOf<T>>(scores), batch, heads, queries, keys);
+    if (path.is_gpu()) {
+      void* workspace = memory.workspace(gpu::rows_workspace(args));
+      if (modifiers < 0) {
+        gpu::rows_forward(args, recipe, {.all = view}, workspace, gpu::stream());
+      } else {
+        gpu::rows_scores(args, recipe, modifiers, masked, view, workspace, gpu::stream());
+      }
+      return memory.finish();
+    }
     if (path.kind == Path::Kind::reference) {
       if (modifiers < 0) return reference::weights(args, recipe, view);
       return reference::scores(args, recipe, modifiers, masked, view);

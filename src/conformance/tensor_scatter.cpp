@@ -70,8 +70,8 @@ Results tensor_scatter(const Call& call) {
   }
   Array present = past;
   const auto place = static_cast<std::size_t>(axis);
-  write_rows(present, folded(past.shape, place), update, folded(update.shape, place), 4, starts,
-             mode);
+  write_rows(call.path, present, folded(past.shape, place), update, folded(update.shape, place),
+             4, starts, mode);
   Results results;
   results.push_back(std::move(present));
   return results;

@@ -11,16 +11,17 @@
 
 #include "attn/kernels/cache.hpp"
 #include "conformance/array.hpp"
+#include "conformance/operators.hpp"
 
 namespace attn::conformance {
 
 /// cache [batch, heads, rows, channels] takes the rows of `added`, an array of rank 3 or 4 with
 /// the extents `shape`, from `start` on.
-void write_rows(Array& cache, const Array& added, const std::array<std::int64_t, 4>& shape,
-                std::size_t rank, std::int64_t start);
+void write_rows(const Path& path, Array& cache, const Array& added,
+                const std::array<std::int64_t, 4>& shape, std::size_t rank, std::int64_t start);
 
 /// The same with arrays laid out as 4 axes and a start for each batch.
-void write_rows(Array& cache, const std::array<std::int64_t, 4>& cache_shape,
+void write_rows(const Path& path, Array& cache, const std::array<std::int64_t, 4>& cache_shape,
                 const Array& added, const std::array<std::int64_t, 4>& shape, std::size_t rank,
                 const std::vector<std::int64_t>& starts, CacheMode mode);
 

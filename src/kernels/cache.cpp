@@ -9,10 +9,14 @@
 #include "kernels/check_view.hpp"
 
 namespace attn {
+namespace {
+
+constexpr const char* kWhere = "attn::write_cache";
+
+}  // namespace
 
 template <class T>
-void validate(const CacheArgs<T>& args) {
-  constexpr const char* kWhere = "attn::write_cache";
+void validate_shapes(const CacheArgs<T>& args) {
   check_extents(kWhere, "cache", args.cache);
   check_extents(kWhere, "update", args.update);
   const auto& [batches, heads, rows, channels] = args.cache.shape;
@@ -20,8 +24,15 @@ void validate(const CacheArgs<T>& args) {
   check_shape(kWhere, "update", args.update.shape,
               std::array<std::int64_t, 4>{batches, heads, added, channels});
   if (added > rows) fail(kWhere, ": ", added, " new rows; the cache holds ", rows);
+}
+
+template <class T>
+void validate(const CacheArgs<T>& args) {
+  validate_shapes(args);
   if (args.starts == nullptr) return;
-  for (std::int64_t b = 0; b < batches; ++b) {
+  const std::int64_t rows = args.cache.shape[2];
+  const std::int64_t added = args.update.shape[2];
+  for (std::int64_t b = 0; b < args.cache.shape[0]; ++b) {
     const std::int64_t start = args.starts[b];
     if (start < 0) fail(kWhere, ": batch ", b, " starts at row ", start, "; rows count from 0");
     if (args.mode == CacheMode::linear && start > rows - added)
@@ -55,13 +66,21 @@ void write_cache(const CacheArgs<T>& args) {
 }
 
 // clang-format off
+template void validate_shapes(const CacheArgs<double>&);
 template void validate(const CacheArgs<double>&);
+template void validate_shapes(const CacheArgs<float>&);
 template void validate(const CacheArgs<float>&);
+template void validate_shapes(const CacheArgs<BFloat16>&);
 template void validate(const CacheArgs<BFloat16>&);
+template void validate_shapes(const CacheArgs<Float16>&);
 template void validate(const CacheArgs<Float16>&);
+template void validate_shapes(const CacheArgs<std::uint8_t>&);
 template void validate(const CacheArgs<std::uint8_t>&);
+template void validate_shapes(const CacheArgs<std::uint16_t>&);
 template void validate(const CacheArgs<std::uint16_t>&);
+template void validate_shapes(const CacheArgs<std::uint32_t>&);
 template void validate(const CacheArgs<std::uint32_t>&);
+template void validate_shapes(const CacheArgs<std::uint64_t>&);
 template void validate(const CacheArgs<std::uint64_t>&);
 template void write_cache(const CacheArgs<double>&);
 template void write_cache(const CacheArgs<float>&);

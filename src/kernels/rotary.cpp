@@ -6,8 +6,8 @@
 #include "attn/core/dtype.hpp"  // IWYU pragma: keep
 #include "attn/core/error.hpp"
 #include "attn/core/thread_pool.hpp"
-#include "attn/kernels/args.hpp"
 #include "kernels/check_view.hpp"
+#include "kernels/turn_pair.hpp"
 
 namespace attn {
 namespace {
@@ -15,7 +15,6 @@ namespace {
 /// The pairs of one row. Both channels are read before either is written, so out may be x.
 template <class T>
 void rotate_row(const RotaryArgs<T>& args, std::int64_t b, std::int64_t h, std::int64_t i) {
-  using Wide = StatOf<T>;
   const bool picked = args.rows.data != nullptr;
   const std::int64_t batch = picked ? 0 : b;
   const std::int64_t row = picked ? *args.rows.at(b, i) : i;
@@ -26,24 +25,16 @@ void rotate_row(const RotaryArgs<T>& args, std::int64_t b, std::int64_t h, std::
   const std::int64_t step = args.x.strides[3];
   const std::int64_t out_step = args.out.strides[3];
   const std::int64_t pairs = args.cos.shape[2];
-  const bool interleaved = args.pairs == RotaryPairs::interleaved;
-  for (std::int64_t c = 0; c < pairs; ++c) {
-    const std::int64_t first = interleaved ? 2 * c : c;
-    const std::int64_t second = interleaved ? 2 * c + 1 : c + pairs;
-    const auto a = static_cast<Wide>(x[first * step]);
-    const auto d = static_cast<Wide>(x[second * step]);
-    const auto cosine = static_cast<Wide>(cos[c * args.cos.strides[2]]);
-    const auto sine = static_cast<Wide>(sin[c * args.sin.strides[2]]);
-    out[first * out_step] = T(a * cosine - d * sine);
-    out[second * out_step] = T(a * sine + d * cosine);
-  }
+  for (std::int64_t c = 0; c < pairs; ++c)
+    turn_pair(args.pairs, c, pairs, cos[c * args.cos.strides[2]], sin[c * args.sin.strides[2]],
+              x, step, out, out_step);
   for (std::int64_t c = 2 * pairs; c < args.x.shape[3]; ++c) out[c * out_step] = x[c * step];
 }
 
 }  // namespace
 
 template <class T>
-void validate(const RotaryArgs<T>& args) {
+void validate_shapes(const RotaryArgs<T>& args) {
   constexpr const char* kWhere = "attn::rotate";
   check_extents(kWhere, "x", args.x);
   check_extents(kWhere, "cos", args.cos);
@@ -64,11 +55,18 @@ void validate(const RotaryArgs<T>& args) {
   check_shape(kWhere, "rows", args.rows.shape, std::array<std::int64_t, 2>{batches, positions});
   const std::int64_t rows = args.cos.shape[1];
   check_shape(kWhere, "cos", args.cos.shape, std::array<std::int64_t, 3>{1, rows, pairs});
-  for (std::int64_t b = 0; b < batches; ++b)
-    for (std::int64_t i = 0; i < positions; ++i)
+}
+
+template <class T>
+void validate(const RotaryArgs<T>& args) {
+  validate_shapes(args);
+  if (args.rows.data == nullptr) return;
+  const std::int64_t rows = args.cos.shape[1];
+  for (std::int64_t b = 0; b < args.x.shape[0]; ++b)
+    for (std::int64_t i = 0; i < args.x.shape[2]; ++i)
       if (const std::int64_t row = *args.rows.at(b, i); row < 0 || row >= rows)
-        fail(kWhere, ": position ", i, " of batch ", b, " is row ", row, "; cos has rows 0..",
-             rows - 1);
+        fail("attn::rotate: position ", i, " of batch ", b, " is row ", row,
+             "; cos has rows 0..", rows - 1);
 }
 
 template <class T>
@@ -98,9 +96,13 @@ void rotate(const RotaryArgs<T>& args) {
 }
 
 // clang-format off
+template void validate_shapes(const RotaryArgs<double>&);
 template void validate(const RotaryArgs<double>&);
+template void validate_shapes(const RotaryArgs<float>&);
 template void validate(const RotaryArgs<float>&);
+template void validate_shapes(const RotaryArgs<BFloat16>&);
 template void validate(const RotaryArgs<BFloat16>&);
+template void validate_shapes(const RotaryArgs<Float16>&);
 template void validate(const RotaryArgs<Float16>&);
 template void rotate(const RotaryArgs<double>&);
 template void rotate(const RotaryArgs<float>&);

@@ -2,37 +2,52 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/spec/keep.hpp"
+#include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "tensor/op.hpp"
 
 namespace attn::nn::padding {
 
 Tensor zero_past(const Tensor& x, const Tensor& lengths) {
   if (!lengths.defined()) return x;
-  Tensor mask = length_mask(lengths, x.size(1)).to(x.device());
+  Tensor mask = first_places(lengths, x.size(1), x.device());
   while (mask.rank() < x.rank()) mask = mask.unsqueeze(mask.rank());
   return keep_where(x, mask);
 }
 
 Tensor zero_ids_past(const Tensor& ids, const Tensor& lengths) {
   if (!lengths.defined()) return ids;
-  op::require_cpu(ids, "attn::nn::zero_ids_past");
-  const Tensor mask = length_mask(lengths.to(Device::cpu), ids.size(-1));
+  const Tensor mask = first_places(lengths, ids.size(-1), ids.device());
   if (!(mask.shape() == ids.shape()))
     fail("attn::nn: lengths ", lengths.text(), " beside ids ", ids.text(),
          "; one length for each row is accepted");
-  const Tensor result = ids.contiguous().clone();
-  auto* numbers = result.mutable_data<std::int64_t>();
-  const bool* keep = mask.data<bool>();
-  for (std::int64_t i = 0; i < ids.numel(); ++i)
-    if (!keep[i]) numbers[i] = 0;
-  return result;
+  return keep_numbers(ids, mask, 0);
+}
+
+Tensor first_places(const Tensor& lengths, std::int64_t extent, Device device) {
+  return length_mask(lengths, extent).to(device);
+}
+
+Tensor keep_numbers(const Tensor& numbers, const Tensor& keep, std::int64_t otherwise) {
+  // Doubles hold every number that can be a place or an id.
+  const NoGrad off_the_tape;
+  return keep_where(numbers.to(DType::f64), keep, static_cast<double>(otherwise))
+      .to(DType::i64);
+}
+
+Tensor is_score(const Tensor& x) {
+  // -inf becomes the lowest number, and the sum 0 for it alone.
+  constexpr double kMost = std::numeric_limits<double>::max();
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  const NoGrad off_the_tape;
+  return affine(clamp(x.detach().to(DType::f64), -kMost, kInfinite), 1.0, kMost)
+      .to(DType::boolean);
 }
 
 Tensor or_full(const Tensor& lengths, std::int64_t batch, std::int64_t extent) {

@@ -18,6 +18,16 @@ Tensor zero_past(const Tensor& x, const Tensor& lengths);
 /// ids i64 [..., positions] with 0 past the lengths i64 [...]; `ids` itself without lengths.
 Tensor zero_ids_past(const Tensor& ids, const Tensor& lengths);
 
+/// Boolean [batch, extent] on `device`: true for the first lengths[b] places. Lengths may lie
+/// anywhere.
+Tensor first_places(const Tensor& lengths, std::int64_t extent, Device device);
+
+/// i64 numbers where `keep` (boolean, broadcast) holds, else `otherwise`.
+Tensor keep_numbers(const Tensor& numbers, const Tensor& keep, std::int64_t otherwise);
+
+/// Boolean, like x: true for all but -inf, which is a masked score or the sum of none.
+Tensor is_score(const Tensor& x);
+
 /// The lengths, or `extent` for every row of the batch.
 Tensor or_full(const Tensor& lengths, std::int64_t batch, std::int64_t extent);
 

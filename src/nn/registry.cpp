@@ -92,6 +92,13 @@ DType Given::dtype() const {
   return DType::f32;
 }
 
+Device Given::device() const {
+  for (const auto* tensors : {&parameters, &inputs})
+    for (const auto& [name, tensor] : *tensors)
+      if (op::is_real(tensor.dtype())) return tensor.device();
+  return Device::cpu;
+}
+
 std::vector<const Mechanism*> mechanisms() {
   std::vector<const Mechanism*> all;
   for (const auto& [name, mechanism] : registry()) all.push_back(&mechanism);
@@ -112,6 +119,7 @@ void register_mechanism(Mechanism mechanism) {
 void give_parameters(const Module& module, const Given& given) {
   const NoGrad off_the_tape;
   module.to(given.dtype());
+  module.to(given.device());
   std::string wrong;
   std::vector<std::string> used;
   for (auto& [name, tensor] : module.named_parameters()) {

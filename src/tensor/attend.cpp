@@ -177,8 +177,7 @@ Attended attend(const Tensor& q, const Tensor& k, const Tensor& v, const spec::S
   std::vector<Tensor> tables;
   const auto recipe =
       std::make_shared<const op::BoundRecipe>(score, keep, normaliser, sizes.problem, tables);
-  if (sizes.problem.device == Device::gpu &&
-      op::needs_matrix(recipe->recipe(), want, sizes.storage))
+  if (sizes.problem.device == Device::gpu && op::is_by_matrix(recipe->recipe(), want, sizes))
     return op::attend_by_matrix(q, k, v, sizes, recipe, tables, want);
   std::vector<Tensor> inputs{q, k, pooled};
   inputs.insert(inputs.end(), tables.begin(), tables.end());

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -7,10 +8,12 @@
 #include "attn/kernels/args.hpp"
 #include "attn/kernels/gpu/additive.hpp"
 #include "attn/kernels/gpu/attention.hpp"
+#include "attn/kernels/gpu/rows.hpp"
 #include "attn/kernels/recipe.hpp"
 #include "attn/tensor/gpu.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/attend_kernels.hpp"
+#include "tensor/attend_sizes.hpp"
 #include "tensor/attend_views.hpp"
 #include "tensor/gpu/attend.hpp"
 #include "tensor/op.hpp"
@@ -33,63 +36,95 @@ class Workspace {
   Tensor memory_;
 };
 
-/// run(T{}) for the types that kernels of the GPU take.
-template <class Run>
-void dispatch(const Tensor& q, const Run& run) {
-  op::dispatch_storage(q.dtype(), [&]<class T>(T zero) {
-    if constexpr (std::is_same_v<T, double>) {
-      fail<Unsupported>(kWhere, ": ", q.text(), " on the gpu; f32, bf16 and f16 are accepted");
-    } else {
-      run(zero);
-    }
-  });
+/// Doubles have plain kernels alone.
+template <class T>
+inline constexpr bool kHasFused = !std::is_same_v<T, double>;
+
+template <class T>
+RowsInspection<StatOf<T>> inspection_of(const op::InspectInto& to) {
+  using S = StatOf<T>;
+  return {.all = op::view<S, 4>(to.weights),
+          .top_keys = op::view<std::int64_t, 4>(to.top_keys),
+          .top_weights = op::view<S, 4>(to.top_weights),
+          .column_sums = op::view<S, 3>(to.column_sums),
+          .distance_sums = op::view<S, 4>(to.distance_sums),
+          .distance_offset = to.distance_offset,
+          .arg_max = op::view<std::int64_t, 3>(to.arg_max)};
 }
 
-void require_f32(const Tensor& q) {
-  if (q.dtype() != DType::f32)
-    fail<Unsupported>(kWhere, ": additive attention on ", q.text(),
-                      " on the gpu; f32 is accepted");
+template <class T>
+bool is_fused(const ForwardArgs<T>& args, const Recipe& recipe) {
+  return kHasFused<T> && serves(recipe, args.q.shape[3], args.v.shape[3]);
+}
+template <class T>
+bool is_fused(const BackwardArgs<T>& args, const Recipe& recipe) {
+  return kHasFused<T> && !args.d_weights.given() &&
+         serves(recipe, args.q.shape[3], args.v.shape[3]);
 }
 
-/// Dot products and the additive similarity have kernels.
-bool is_additive(const Recipe& recipe) {
-  if (recipe.similarity == Similarity::additive) return true;
-  if (recipe.similarity == Similarity::dot) return false;
-  fail<Unsupported>(kWhere,
-                    ": this similarity on the gpu; dot products and additive attention are "
-                    "built there");
+bool wants_tables(const RecipeGrads& grads) {
+  const auto any = [](const auto& slots) {
+    return std::any_of(slots.begin(), slots.end(),
+                       [](const TableGrad& grad) { return grad.data != nullptr; });
+  };
+  return grads.weights.data != nullptr || any(grads.normaliser) ||
+         std::any_of(grads.scores.begin(), grads.scores.end(), any) ||
+         std::any_of(grads.factors.begin(), grads.factors.end(), any);
 }
 
 }  // namespace
 
 void attend_forward(const op::AttendInputs& in, const Recipe& recipe,
                     const op::AttendOutputs& to) {
-  if (is_additive(recipe)) {
-    require_f32(in.q);
-    ForwardArgs<float> args = op::forward_args<float>(in);
-    args.out = op::view<float, 4>(to.out);
-    args.stat = op::view<float, 3>(to.stat);
-    const Workspace workspace(additive_workspace_size(args));
-    return additive_forward(args, recipe, workspace.get(), stream());
-  }
-  dispatch(in.q, [&]<class T>(T) {
+  op::dispatch_storage(in.q.dtype(), [&]<class T>(T) {
     ForwardArgs<T> args = op::forward_args<T>(in);
     args.out = op::view<T, 4>(to.out);
-    args.stat = op::view<float, 3>(to.stat);
-    forward(args, recipe, stream());
+    args.stat = op::view<StatOf<T>, 3>(to.stat);
+    if constexpr (std::is_same_v<T, float>) {
+      if (additive_serves(args, recipe)) {
+        const Workspace workspace(additive_workspace_size(args));
+        return additive_forward(args, recipe, workspace.get(), stream());
+      }
+    }
+    if constexpr (kHasFused<T>) {
+      if (is_fused(args, recipe)) return forward(args, recipe, stream());
+    }
+    const Workspace workspace(rows_workspace(args));
+    rows_forward(args, recipe, {}, workspace.get(), stream());
+  });
+}
+
+void attend_inspect(const op::AttendInputs& in, const Recipe& recipe,
+                    const op::InspectInto& to) {
+  // Nothing is pooled.
+  const Tensor none = in.v.slice(3, 0, 0);
+  const Tensor out = op::empty_like(in.q, 0);
+  op::dispatch_storage(in.q.dtype(), [&]<class T>(T) {
+    ForwardArgs<T> args = op::forward_args<T>({in.q, in.k, none});
+    args.out = op::view<T, 4>(out);
+    const Workspace workspace(rows_workspace(args));
+    rows_forward(args, recipe, inspection_of<T>(to), workspace.get(), stream());
   });
 }
 
 void attend_backward(const op::AttendInputs& in, const Recipe& recipe,
                      const op::AttendGrads& grads, const RecipeGrads& tables) {
-  if (is_additive(recipe)) {
-    require_f32(in.q);
-    return additive_backward(op::backward_args<float>(in, grads), recipe, tables, stream());
-  }
-  dispatch(in.q, [&]<class T>(T) {
+  op::dispatch_storage(in.q.dtype(), [&]<class T>(T) {
     const BackwardArgs<T> args = op::backward_args<T>(in, grads);
-    const Workspace workspace(backward_workspace(args));
-    backward(args, recipe, tables, workspace.get(), stream(), determinism());
+    if constexpr (std::is_same_v<T, float>) {
+      if (additive_serves(args, recipe, tables))
+        return additive_backward(args, recipe, tables, stream());
+    }
+    if constexpr (kHasFused<T>) {
+      if (is_fused(args, recipe)) {
+        const Workspace workspace(backward_workspace(args));
+        return backward(args, recipe, tables, workspace.get(), stream(), determinism());
+      }
+    }
+    if (determinism() == Determinism::repeatable && wants_tables(tables))
+      fail<Unsupported>(kWhere, ": gradients of tables are not repeatable on the GPU");
+    const Workspace workspace(rows_backward_workspace(args));
+    rows_backward(args, recipe, tables, workspace.get(), stream());
   });
 }
 

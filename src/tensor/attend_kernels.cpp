@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "attn/core/dtype.hpp"
-#include "attn/core/error.hpp"
 #include "attn/core/view.hpp"
 #include "attn/kernels/cpu/attention.hpp"
 #include "attn/kernels/cpu/inspect.hpp"
@@ -109,8 +108,7 @@ void attend_forward(const AttendInputs& in, const Recipe& recipe, const AttendOu
 }
 
 void attend_inspect(const AttendInputs& in, const Recipe& recipe, const InspectInto& to) {
-  if (on_gpu(in.q))
-    fail<Unsupported>("attn::attend: distance_sums and top are not built on the gpu");
+  if (on_gpu(in.q)) return gpu::attend_inspect(in, recipe, to);
   dispatch_storage(in.q.dtype(), [&]<class T>(T) {
     const ForwardArgs<T> args = forward_args<T>(in);
     if constexpr (std::is_same_v<T, double>) {

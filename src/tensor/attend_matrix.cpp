@@ -1,5 +1,6 @@
 #include "tensor/attend_matrix.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -7,7 +8,9 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
+#include "attn/kernels/erase.hpp"
 #include "attn/kernels/recipe.hpp"
+#include "attn/normalise/softmax.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/matmul.hpp"
 #include "attn/tensor/ops/normalise.hpp"
@@ -34,13 +37,47 @@ Tensor for_heads(const Tensor& x, std::int64_t heads) {
       .reshape({x.size(0), heads, x.size(2), x.size(3)});
 }
 
-/// -1/2 |(q - k) w|^2 = q' . k' - |q'|^2 / 2 - |k'|^2 / 2 with q' = q w and k' = k w.
-Tensor distance(const Tensor& q, const Tensor& k, const Tensor& w) {
-  const Tensor a = w.defined() ? q * w : q;
-  const Tensor b = w.defined() ? k * w : k;
-  const Tensor a_norm = sum(square(a), 3, Axis::keep);
-  const Tensor b_norm = sum(square(b), 3, Axis::keep).transpose(2, 3);
-  return matmul(a, b.transpose(2, 3)) - (a_norm + b_norm) * 0.5;
+/// What is not finite becomes 0: x - x is 0 for finite numbers alone.
+Tensor finite(const Tensor& x) {
+  return keep_where(x, logical_not((x - x).to(DType::boolean)));
+}
+
+/// q . k of each pair. What a mask hides may be NaN, and meets gradients of 0 on the way back.
+Tensor products(const Tensor& q, const Tensor& k) {
+  Tensor out;
+  {
+    const NoGrad off_the_tape;
+    out = matmul(q, k.transpose(2, 3));
+  }
+  return record("attend", {q, k}, out,
+                [x = Saved(q.detach()), y = Saved(k.detach())](
+                    const Gradients& grads, const Needs& needs) -> Gradients {
+                  Gradients down(2);
+                  if (needs[0]) down[0] = matmul(grads[0], finite(y.get()));
+                  if (needs[1]) down[1] = matmul(grads[0].transpose(2, 3), finite(x.get()));
+                  return down;
+                });
+}
+
+/// weights . v, where what has no weight is not looked at. A weight of 0 passes no gradient on:
+/// softmax would multiply it by that weight.
+Tensor pooled(const Tensor& weights, const Tensor& v) {
+  Tensor out;
+  {
+    const NoGrad off_the_tape;
+    out = matmul(weights, v);
+    gpu::pool_again(weights.detach().contiguous(), v.detach().contiguous(), out);
+  }
+  return record("attend", {weights, v}, out,
+                [w = Saved(weights.detach()), x = Saved(v.detach())](
+                    const Gradients& grads, const Needs& needs) -> Gradients {
+                  Gradients down(2);
+                  if (needs[0])
+                    down[0] = keep_where(matmul(grads[0], x.get().transpose(2, 3)),
+                                         w.get().to(DType::boolean));
+                  if (needs[1]) down[1] = matmul(w.get().transpose(2, 3), grads[0]);
+                  return down;
+                });
 }
 
 /// [batch, heads, queries, keys], before the recipe's scale. `w`: its weights, or none.
@@ -48,19 +85,16 @@ Tensor similarities(const Tensor& q, const Tensor& k, const Tensor& w, const Rec
                     const spec::Problem& p) {
   switch (recipe.similarity) {
     case Similarity::dot:
-      return matmul(q, k.transpose(2, 3));
+      return products(q, k);
     case Similarity::additive:
       return additive_scores(q, k, w.expand({1, p.heads, 1, p.channels}));
-    case Similarity::distance:
-      return distance(q, k, w);
     case Similarity::sum:
       return q + k.transpose(2, 3);
     case Similarity::given:
       return Tensor::zeros({p.batch, p.heads, p.queries, p.keys}, DType::f32, Device::gpu);
-    case Similarity::cosine:
-      break;
+    default:
+      fail<Unsupported>(kWhere, ": this similarity has no matrix of products");
   }
-  fail<Unsupported>(kWhere, ": the cosine similarity is not built on the gpu");
 }
 
 /// Modifiers and masks as an op: s and the tables in, -inf where a pair is left out.
@@ -95,11 +129,23 @@ Tensor scores(const Tensor& s, const std::shared_ptr<const BoundRecipe>& recipe,
 
 }  // namespace
 
-bool needs_matrix(const Recipe& recipe, const Want& want, DType storage) {
-  if (want.has(Want::weights) || want.has(Want::column_sums) || want.has(Want::arg_max))
-    return true;
-  if (recipe.similarity == Similarity::dot) return false;
-  return recipe.similarity != Similarity::additive || storage != DType::f32;
+bool is_by_matrix(const Recipe& recipe, const Want& want, const AttendSizes& sizes) {
+  const bool looks =
+      want.has(Want::weights) || want.has(Want::column_sums) || want.has(Want::arg_max);
+  const bool has_products =
+      recipe.similarity == Similarity::dot || recipe.similarity == Similarity::additive ||
+      recipe.similarity == Similarity::sum || recipe.similarity == Similarity::given;
+  const bool is_softmax =
+      recipe.normaliser.final_weight == erase_normaliser(normalise::Softmax{}, {}).final_weight;
+  const bool has_factors = std::all_of(
+      recipe.factors.begin(), recipe.factors.end(),
+      [](const AnyWeight& factor) { return factor.is_factor && factor.stage.data.slots == 0; });
+  const bool is_fused =
+      recipe.similarity == Similarity::dot ||
+      (recipe.similarity == Similarity::additive && sizes.storage == DType::f32);
+  return sizes.problem.dtype == DType::f32 && has_products && is_softmax && has_factors &&
+         !want.has(Want::log_sum_exp) && want.reach() < 0 && want.top_count() < 0 &&
+         (looks || !is_fused);
 }
 
 Attended attend_by_matrix(const Tensor& q, const Tensor& k, const Tensor& v,
@@ -107,12 +153,6 @@ Attended attend_by_matrix(const Tensor& q, const Tensor& k, const Tensor& v,
                           const std::shared_ptr<const BoundRecipe>& recipe,
                           const std::vector<Tensor>& tables, const Want& want) {
   const spec::Problem& p = sizes.problem;
-  if (p.dtype != DType::f32 || want.has(Want::log_sum_exp) || want.reach() >= 0 ||
-      want.top_count() >= 0)
-    fail<Unsupported>(
-        kWhere,
-        ": on the gpu weights, column_sums and arg_max are built, in f32 and "
-        "16-bit types and without log_sum_exp, distance_sums and top beside them");
   const auto wide = [&](const Tensor& x, std::int64_t heads) {
     const Tensor four = x.rank() == 4 ? x : x.unsqueeze(1);
     return for_heads(four.to(DType::f32), heads);
@@ -132,7 +172,7 @@ Attended attend_by_matrix(const Tensor& q, const Tensor& k, const Tensor& v,
   const auto given = [&](const Tensor& x) { return sizes.has_heads ? x : x.squeeze(1); };
   Attended result;
   if (want.has(Want::output))
-    result.output = given(matmul(weights, wide(v, p.heads)).to(sizes.storage));
+    result.output = given(pooled(weights, wide(v, p.heads)).to(sizes.storage));
   if (want.has(Want::weights)) result.weights = given(weights);
   if (want.has(Want::column_sums)) result.column_sums = given(sum(weights, 2));
   if (want.has(Want::arg_max)) {

@@ -1,5 +1,6 @@
-/// Attention on the GPU that forms its matrix of scores: for weights, which somebody wants to
-/// look at or to copy by, and for similarities that the fused kernels lack.
+/// Attention on the GPU as a matrix of scores made by products: softmax whose weights somebody
+/// wants to look at or to copy by. It is faster than whole rows in plain loops, which serve
+/// everything else that the fused kernels lack.
 
 #pragma once
 
@@ -17,8 +18,9 @@
 
 namespace attn::op {
 
-/// Whether a call on the GPU needs the matrix.
-bool needs_matrix(const Recipe& recipe, const Want& want, DType storage);
+/// Whether a call on the GPU goes this way: f32 and 16-bit types, softmax, a similarity that
+/// is a product or a sum, and weights that are looked at or no fused kernel.
+bool is_by_matrix(const Recipe& recipe, const Want& want, const AttendSizes& sizes);
 
 /// The results, on the tape through the ops they are made of. `tables` are those of the recipe.
 Attended attend_by_matrix(const Tensor& q, const Tensor& k, const Tensor& v,

@@ -33,12 +33,6 @@ void require_same_device(const Tensor& a, const Tensor& b, const char* where) {
          name_of(b.device()), "; one device is accepted, and to(Device) moves a tensor");
 }
 
-void require_cpu(const Tensor& x, const char* where) {
-  if (x.defined() && on_gpu(x))
-    fail<Unsupported>(where, ": ", x.text(),
-                      " is on the gpu, where this op is not built; to(Device::cpu) moves it");
-}
-
 void* address(const Tensor& x) {
   const Tensor::Impl& impl = x.impl();
   return static_cast<std::byte*>(impl.storage->data()) +

@@ -32,8 +32,6 @@ void require_shape(const Tensor& x, const Shape& shape, const char* where, const
 
 /// Throws unless both lie on the same device.
 void require_same_device(const Tensor& a, const Tensor& b, const char* where);
-/// Throws Unsupported for a tensor on the GPU: the op `where` has no kernel there.
-void require_cpu(const Tensor& x, const char* where);
 inline bool on_gpu(const Tensor& x) {
   return x.device() == Device::gpu;
 }

@@ -61,8 +61,10 @@ void make_served(Spec& spec) {
   for (const MaskSpec& mask : spec.masks) fits(mask, parts);
   if (parts > 12) spec.masks.resize(1);
   const auto list = built();
-  const bool has = std::any_of(list.begin(), list.end(),
-                               [&](const Built& b) { return b.dtype == spec.dtype; });
+  const int size = std::max(spec.channels, spec.value_channels);
+  const bool has = std::any_of(list.begin(), list.end(), [&](const Built& b) {
+    return b.dtype == spec.dtype && size <= b.size;
+  });
   if (!has) spec.dtype = list.front().dtype;
 }
 

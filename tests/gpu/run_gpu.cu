@@ -10,6 +10,7 @@
 
 #include "attn/kernels/gpu/attention.hpp"
 #include "attn/kernels/gpu/error.hpp"
+#include "attn/kernels/gpu/rows.hpp"
 #include "gpu/run_gpu.hpp"
 #include "kernels/support/inputs.hpp"
 #include "support/tolerance.hpp"
@@ -78,11 +79,12 @@ class Mirrors {
         break;
       }
     }
-    for (int slot = 0; slot < data.slots; ++slot) {
-      auto& table = data.tables[static_cast<std::size_t>(slot)];
-      for (const Mirror& mirror : all_)
-        if (table.data != nullptr && table.data == mirror.host()) table.data = mirror.device();
-    }
+    for (int slot = 0; slot < data.slots; ++slot)
+      redirect(data.tables[static_cast<std::size_t>(slot)]);
+  }
+  void redirect(Table& table) const {
+    for (const Mirror& mirror : all_)
+      if (table.data != nullptr && table.data == mirror.host()) table.data = mirror.device();
   }
   void redirect(MaskTree& tree) const {
     redirect(tree.leaf.data);
@@ -93,11 +95,15 @@ class Mirrors {
   std::deque<Mirror> all_;
 };
 
-Recipe device_recipe(const Problem& p, Mirrors& mirrors) {
-  for (const TestTable& table : p.tables) mirrors.put(table.f32);
+Recipe device_recipe(const Problem& p, const Recipe& from, Mirrors& mirrors) {
+  for (const TestTable& table : p.tables) {
+    mirrors.put(table.f32);
+    mirrors.put(table.f64);
+  }
   for (const auto& list : p.numbers) mirrors.put(list);
   for (const auto& list : p.flags) mirrors.put(list);
-  Recipe recipe = p.recipe;
+  Recipe recipe = from;
+  mirrors.redirect(recipe.weights);
   for (AnyScore& score : recipe.scores) mirrors.redirect(score.data);
   for (MaskTree& mask : recipe.masks) mirrors.redirect(mask);
   mirrors.redirect(recipe.normaliser.data);
@@ -105,11 +111,15 @@ Recipe device_recipe(const Problem& p, Mirrors& mirrors) {
   return recipe;
 }
 
-template <class T>
-Results run_typed(const Problem& p, gpu::Determinism determinism) {
+/// Runs forward and backward on the GPU's copies: run(forward, backward, recipe, grads,
+/// memory to work in).
+template <class T, class Run>
+Results run_typed(const Problem& p, const Recipe& from,
+                  std::size_t (*bytes)(const BackwardArgs<T>&), const Run& run) {
+  using S = StatOf<T>;
   Inputs<T> inputs(p, p.spec.q_lay, p.spec.kv_lay, p.spec.out_lay);
   Mirrors constants;
-  const Recipe recipe = device_recipe(p, constants);
+  const Recipe recipe = device_recipe(p, from, constants);
 
   Mirrors data;
   const ForwardArgs<T> host = inputs.forward_args(true);
@@ -119,34 +129,37 @@ Results run_typed(const Problem& p, gpu::Determinism determinism) {
                                .v = data.put(host.v),
                                .out = data.put(host.out),
                                .stat = data.put(host.stat)};
-  const BackwardArgs<T> backward{.q = forward.q,
-                                 .k = forward.k,
-                                 .v = forward.v,
-                                 .out = forward.out,
-                                 .stat = forward.stat,
-                                 .d_out = data.put(back.d_out),
-                                 .d_stat = data.put(back.d_stat),
-                                 .dq = data.put(back.dq),
-                                 .dk = data.put(back.dk),
-                                 .dv = data.put(back.dv)};
-  std::deque<std::vector<float>> tables;
+  const BackwardArgs<T> backward{
+      .q = forward.q,
+      .k = forward.k,
+      .v = forward.v,
+      .out = forward.out,
+      .stat = forward.stat,
+      .d_out = data.put(back.d_out),
+      .d_stat = data.put(back.d_stat),
+      .d_weights = {.all = data.put(back.d_weights.all),
+                    .column_sums = data.put(back.d_weights.column_sums),
+                    .distance_sums = data.put(back.d_weights.distance_sums),
+                    .distance_offset = back.d_weights.distance_offset},
+      .dq = data.put(back.dq),
+      .dk = data.put(back.dk),
+      .dv = data.put(back.dv)};
+  std::deque<std::vector<S>> tables;
   RecipeGrads grads;
   grads.scores.resize(p.recipe.scores.size());
   grads.factors.resize(p.recipe.factors.size());
   for (const TestTable& table : p.tables) {
-    auto& buffer = tables.emplace_back(table.f32.size(), 1e3f);
-    const TableGrad grad = table.grad(data.put(buffer), DType::f32);
+    auto& buffer = tables.emplace_back(table.f32.size(), S(1e3));
+    const TableGrad grad = table.grad(data.put(buffer), kDType<S>);
     const auto index = static_cast<std::size_t>(table.place.index);
     const auto slot = static_cast<std::size_t>(table.place.slot);
+    if (table.place.stage == TablePlace::Stage::similarity) grads.weights = grad;
     if (table.place.stage == TablePlace::Stage::score) grads.scores[index][slot] = grad;
     if (table.place.stage == TablePlace::Stage::normaliser) grads.normaliser[slot] = grad;
     if (table.place.stage == TablePlace::Stage::factor) grads.factors[index][slot] = grad;
   }
-  std::vector<unsigned char> workspace(gpu::backward_workspace(backward), 0xff);
-  void* const space = constants.put(workspace);
-
-  gpu::forward(forward, recipe);
-  gpu::backward(backward, recipe, grads, space, nullptr, determinism);
+  std::vector<unsigned char> workspace(bytes(backward), 0xff);
+  run(forward, backward, recipe, grads, constants.put(workspace));
   ATTN_CUDA_CALL(cudaDeviceSynchronize());
   data.fetch();
 
@@ -168,30 +181,63 @@ Results run_typed(const Problem& p, gpu::Determinism determinism) {
   return all;
 }
 
+template <class T>
+Results run_fused(const Problem& p, gpu::Determinism determinism) {
+  return run_typed<T>(p, p.recipe, &gpu::backward_workspace<T>,
+                      [&](const auto& forward, const auto& backward, const Recipe& recipe,
+                          const RecipeGrads& grads, void* space) {
+                        gpu::forward(forward, recipe);
+                        gpu::backward(backward, recipe, grads, space, nullptr, determinism);
+                      });
+}
+
+/// Backward works in more memory than forward.
+template <class T>
+Results run_rows(const Problem& p, const Recipe& from) {
+  return run_typed<T>(p, from, &gpu::rows_backward_workspace<T>,
+                      [&](const auto& forward, const auto& backward, const Recipe& recipe,
+                          const RecipeGrads& grads, void* space) {
+                        gpu::rows_forward(forward, recipe, {}, space);
+                        gpu::rows_backward(backward, recipe, grads, space);
+                      });
+}
+
 }  // namespace
 
 Results run_gpu(const Problem& p, gpu::Determinism determinism) {
-  if (p.spec.dtype == DType::bf16) return run_typed<BFloat16>(p, determinism);
-  if (p.spec.dtype == DType::f16) return run_typed<Float16>(p, determinism);
-  return run_typed<float>(p, determinism);
+  if (p.spec.dtype == DType::bf16) return run_fused<BFloat16>(p, determinism);
+  if (p.spec.dtype == DType::f16) return run_fused<Float16>(p, determinism);
+  return run_fused<float>(p, determinism);
+}
+
+Results run_gpu_rows(const Problem& p, DType dtype) {
+  if (dtype == DType::f64) return run_rows<double>(p, p.exact());
+  if (dtype == DType::bf16) return run_rows<BFloat16>(p, p.recipe);
+  if (dtype == DType::f16) return run_rows<Float16>(p, p.recipe);
+  return run_rows<float>(p, p.recipe);
 }
 
 std::string gpu_difference(const Problem& p, const Results& got, const Results& want) {
+  return gpu_difference(p, got, want, p.spec.dtype);
+}
+
+std::string gpu_difference(const Problem& p, const Results& got, const Results& want,
+                           DType dtype) {
   const Spec& spec = p.spec;
   const int rows = std::max(1, spec.batch * spec.heads() * spec.queries);
   const int longest = std::max({1, spec.keys, spec.queries * spec.group});
   // Exponentials and the products of three TF32 numbers are good to 2^-21; weights and their
   // gradients are rounded to 16 bits once more on their way into a product.
-  const double extra = spec.dtype == DType::f32 ? 8.0 : 2.0;
-  const double output = extra * tolerance(spec.dtype, longest);
-  const double gradient = extra * gradient_tolerance(spec.dtype, longest, spec.group);
-  const double table =
-      extra * gradient_tolerance(spec.dtype, rows * std::max(1, spec.keys), rows);
-  std::string wrong =
-      difference("out", got.out, want.out, output) +
-      difference("stat", got.stat, want.stat, 8.0 * tolerance(DType::f32, longest)) +
-      difference("dq", got.dq, want.dq, gradient) +
-      difference("dk", got.dk, want.dk, gradient) + difference("dv", got.dv, want.dv, gradient);
+  const double extra = dtype == DType::bf16 || dtype == DType::f16 ? 2.0 : 8.0;
+  const double output = extra * tolerance(dtype, longest);
+  const double gradient = extra * gradient_tolerance(dtype, longest, spec.group);
+  const double table = extra * gradient_tolerance(dtype, rows * std::max(1, spec.keys), rows);
+  const DType stat = dtype == DType::f64 ? DType::f64 : DType::f32;
+  std::string wrong = difference("out", got.out, want.out, output) +
+                      difference("stat", got.stat, want.stat, 8.0 * tolerance(stat, longest)) +
+                      difference("dq", got.dq, want.dq, gradient) +
+                      difference("dk", got.dk, want.dk, gradient) +
+                      difference("dv", got.dv, want.dv, gradient);
   for (std::size_t t = 0; t < want.tables.size(); ++t)
     wrong += difference("gradient of table " + std::to_string(t), got.tables[t], want.tables[t],
                         table);

@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "attn/core/dtype.hpp"
 #include "attn/kernels/gpu/determinism.hpp"
 #include "kernels/support/problem.hpp"
 #include "kernels/support/run.hpp"
@@ -14,8 +15,13 @@ namespace attn::test {
 
 /// Forward and backward; outputs start as NaN and come back packed and in double.
 Results run_gpu(const Problem& problem, gpu::Determinism determinism = gpu::Determinism::fast);
+/// The same on the kernels for whole rows; in double, tables too, if `dtype` is f64.
+Results run_gpu_rows(const Problem& problem, DType dtype);
 
-/// What is wrong with `got`; empty if it agrees within what the GPU's arithmetic costs.
+/// What is wrong with `got`; empty if it agrees within what the GPU's arithmetic costs in the
+/// problem's type, or in `dtype`.
 std::string gpu_difference(const Problem& problem, const Results& got, const Results& want);
+std::string gpu_difference(const Problem& problem, const Results& got, const Results& want,
+                           DType dtype);
 
 }  // namespace attn::test

@@ -143,14 +143,6 @@ TEST(GpuMemory, TwoDevicesInOneOpAreRefused) {
     EXPECT_NE(message.find("device"), std::string::npos) << message;
 }
 
-TEST(GpuMemory, OpsThatAreNotBuiltThereNameThemselves) {
-  SKIP_WITHOUT_GPU();
-  const Tensor x = Tensor::zeros({2, 3, 4}, DType::f32, Device::gpu);
-  const PartialAttention part{x, x.select(2, 0)};
-  const std::string message = message_of([&] { merge_states(part, part); });
-  EXPECT_NE(message.find("merge_states"), std::string::npos) << message;
-}
-
 TEST(GpuMemory, AnIdOutsideItsTableIsReportedWhenTheGpuIsWaitedFor) {
   SKIP_WITHOUT_GPU();
   const Tensor table = Tensor::zeros({5, 3}, DType::f32, Device::gpu);

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "attn/tensor/storage.hpp"
+
 namespace CLI {  // NOLINT(readability-identifier-naming): its own name
 class App;
 }
@@ -64,6 +66,7 @@ struct ConformanceOptions {
   bool every_target = false;
   bool verbose = false;
   int threads = 0;
+  Device device = Device::cpu;
 };
 /// A line for each case that failed, then `N passed, M failed`.
 int conformance(const ConformanceOptions& options, const Streams& streams);

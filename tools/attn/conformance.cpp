@@ -8,10 +8,12 @@
 
 #include "attn/conformance/run.hpp"
 #include "tools/attn/command.hpp"
+#include "tools/attn/device.hpp"
 
 namespace attn::tools {
 
 int conformance(const ConformanceOptions& options, const Streams& streams) {
+  check_device(options.device, "attn conformance");
   // All folders are looked at first: a wrong one should not cost a long run.
   std::vector<std::filesystem::path> cases;
   for (const std::string& folder : options.folders) {
@@ -20,7 +22,7 @@ int conformance(const ConformanceOptions& options, const Streams& streams) {
   }
   const attn::conformance::Options how{
       options.every_target ? attn::conformance::Targets::all : attn::conformance::Targets::best,
-      options.threads};
+      options.threads, options.device};
   int passed = 0;
   int failed = 0;
   for (const auto& path : cases) {

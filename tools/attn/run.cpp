@@ -12,6 +12,7 @@
 
 #include "tools/attn/command.hpp"
 #include "tools/attn/completion.hpp"
+#include "tools/attn/training_flags.hpp"
 
 namespace attn::tools {
 namespace {
@@ -45,6 +46,7 @@ Examples:
     attn info                                 what the kernels see of this machine
     attn conformance tests/data/onnx          ONNX's own cases, on the kernels and the reference
     attn conformance --all-targets a b        two folders, on every instruction set there is
+    attn conformance --device gpu a b         the same on the GPU
     attn bench --quick                        speed against this machine's limits, in minutes
     ATTN_THREADS=1 attn bench --rows C1       one core, one row
 
@@ -54,7 +56,8 @@ constexpr const char* kConformanceFooter = R"(
 A case is a .safetensors file: inputs, what to run, and the outputs (and gradients) it must have.
 A case of ONNX operators runs on the CPU kernels and on the plain loops that define them, and
 every output is compared: within 1e-3 of the value for f32 and f64, two units in the last place
-for f16 and bf16. A case of a mechanism runs in f32 (within 5e-5 of 1 + |value|) and in f64
+for f16 and bf16. With --device gpu it runs on the GPU's kernels alone: fused, fused for few
+queries, and by whole rows. A case of a mechanism runs in f32 (within 5e-5 of 1 + |value|) and in f64
 (1e-6), gradients too. A case that is not understood has failed. The last line is `N passed, M failed`.)";
 
 const std::vector<std::string>& command_names() {
@@ -108,6 +111,7 @@ int parsed(const std::vector<std::string>& arguments, const Streams& streams) {
   conform->add_flag("--all-targets", cases.every_target,
                     "Every instruction set of this machine, not only the best");
   conform->add_flag("--verbose", cases.verbose, "Name the cases that passed, too");
+  add_device_flag(*conform, cases.device, "The kernels of which device");
   conform->add_option("--threads", cases.threads, "Threads a call may take; default: all")
       ->check(CLI::Range(1, 1024));
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "attn/tensor/storage.hpp"
+
 namespace attn::conformance {
 
 /// Which instruction sets of the machine a case runs on.
@@ -16,6 +18,7 @@ enum class Targets { best, all };
 struct Options {
   Targets targets = Targets::best;
   int threads = 0;  ///< 0: what a call takes by itself
+  Device device = Device::cpu;
 };
 
 /// What became of one case.
@@ -29,9 +32,10 @@ struct Outcome {
 /// if there is no such folder, or none in it.
 std::vector<std::filesystem::path> find_cases(const std::filesystem::path& folder);
 
-/// Runs a case on the CPU kernels and on the reference, and compares every output that the file
-/// holds. What is not understood (an operator, an attribute, an operation of a graph, a damaged
-/// file) fails the case; nothing is skipped and nothing but lack of memory is thrown.
+/// Runs a case on the CPU kernels and on the reference, or on the kernels of the GPU, and
+/// compares every output and gradient that the file holds. What is not understood (an operator,
+/// an attribute, an operation of a graph, a damaged file) fails the case; nothing is skipped
+/// and nothing but lack of memory is thrown.
 Outcome run_case(const std::filesystem::path& path, const Options& options = {});
 
 }  // namespace attn::conformance

@@ -26,9 +26,12 @@ struct CacheArgs {
 };
 
 /// Throws InvalidArgument unless sizes agree, starts are not negative and, in linear mode, the
-/// update ends within the cache.
+/// update ends within the cache; validate_shapes() does not look at the starts, which may lie
+/// on the GPU.
 template <class T>
 void validate(const CacheArgs<T>& args);
+template <class T>
+void validate_shapes(const CacheArgs<T>& args);
 
 /// Only the rows named are written. For the float types and for std::uint8_t to std::uint64_t,
 /// which stand for elements of any kind of their size.

@@ -29,9 +29,12 @@ struct RotaryArgs {
   RotaryPairs pairs = RotaryPairs::halves;
 };
 
-/// Throws InvalidArgument unless sizes agree and every row exists.
+/// Throws InvalidArgument unless sizes agree and every row exists; validate_shapes() does not
+/// look at the rows, which may lie on the GPU.
 template <class T>
 void validate(const RotaryArgs<T>& args);
+template <class T>
+void validate_shapes(const RotaryArgs<T>& args);
 
 /// For T = double, float, BFloat16 or Float16; 16-bit types are turned in fp32.
 template <class T>

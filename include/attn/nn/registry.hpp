@@ -60,6 +60,7 @@ struct Given {
   bool has_parameter(const std::string& name) const { return parameters.contains(name); }
   /// Of the real inputs and parameters.
   DType dtype() const;
+  Device device() const;
 };
 
 /// What it gives back: named outputs, and the parameters that were used, for their gradients.
@@ -94,7 +95,8 @@ const Mechanism* find_mechanism(std::string_view name);
 void register_mechanism(Mechanism mechanism);
 
 /// Gives a module the parameters of a case: every name must be in both, with the same shape,
-/// or an InvalidArgument lists what is not. Converts the module to the case's element type.
+/// or an InvalidArgument lists what is not. Converts the module to the case's element type and
+/// moves it to the case's device.
 void give_parameters(const Module& module, const Given& given);
 
 }  // namespace attn::nn

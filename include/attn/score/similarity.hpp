@@ -152,10 +152,18 @@ struct Cosine {
     const T k_norm = sqrt(Dot::score(k, k, channels));
     if (q_norm <= T(kNoDirection) || k_norm <= T(kNoDirection)) return;
     const T cosine = Dot::score(q, k, channels) / (q_norm * k_norm);
-    for (int c = 0; c < channels; ++c) {
-      add_to(dq, c, ds * (k[c] / k_norm - cosine * q[c] / q_norm) / q_norm);
-      add_to(dk, c, ds * (q[c] / q_norm - cosine * k[c] / k_norm) / k_norm);
-    }
+    for (int c = 0; c < channels; ++c)
+      backward_channel(ds, q[c], k[c], q_norm, k_norm, cosine, dq == nullptr ? dq : dq + c,
+                       dk == nullptr ? dk : dk + c);
+  }
+
+  /// The same for one channel, the norms and the cosine of the whole vectors being known.
+  template <class T>
+  ATTN_FN static void backward_channel(T ds, T q, T k, T q_norm, T k_norm, T cosine, T* dq,
+                                       T* dk) {
+    if (q_norm <= T(kNoDirection) || k_norm <= T(kNoDirection)) return;
+    add_to(dq, 0, ds * (k / k_norm - cosine * q / q_norm) / q_norm);
+    add_to(dk, 0, ds * (q / q_norm - cosine * k / k_norm) / k_norm);
   }
 };
 

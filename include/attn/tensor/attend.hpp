@@ -85,9 +85,10 @@ struct Attended {
 /// A query that keeps no key gets zeros, and passes no gradient on. What a mask hides is not
 /// read, NaN or not.
 ///
-/// Tensors on the GPU run its kernels, where what a mask hides must be finite. What those lack
-/// throws Unsupported; where weights are looked at, or the similarity is another than dot or
-/// additive, the matrix of scores is formed there.
+/// Tensors on the GPU run its kernels: fused for dot products and additive attention with a
+/// normaliser that streams; a matrix of scores where the weights of a softmax are looked at;
+/// whole rows in plain loops, which are many times slower, for the rest and for f64. Functors
+/// of your own throw Unsupported there.
 Attended attend(const Tensor& q, const Tensor& k, const Tensor& v,
                 const spec::Score& score = spec::scaled_dot(), const Keep& keep = {},
                 const spec::Normaliser& normaliser = spec::softmax(),

@@ -3,9 +3,12 @@
 // Additive attention for recipes chosen at run time: the common ones have kernels of their own.
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <vector>
 
 #include "attn/core/error.hpp"
+#include "attn/kernels/erase.hpp"
 #include "attn/kernels/gpu/additive.cuh"
 #include "attn/kernels/gpu/additive.hpp"
 #include "attn/kernels/gpu/general.cuh"
@@ -46,7 +49,43 @@ void with_stages(const char* where, const Recipe& recipe, const Run& run) {
   run(general);
 }
 
+bool is_plain_additive(const Recipe& recipe) {
+  return recipe.similarity == Similarity::additive && recipe.factors.empty() &&
+         recipe.normaliser.final_weight ==
+             erase_normaliser(normalise::Softmax{}, {}).final_weight;
+}
+
+template <class Args>
+bool has_built_sizes(const Args& args) {
+  return std::max(args.q.shape[3], args.v.shape[3]) <= kMaxAdditiveChannels &&
+         args.q.shape[0] * args.q.shape[1] <= 65535;
+}
+
+bool any_wanted(const std::vector<std::array<TableGrad, kMaxTables>>& stages) {
+  for (const auto& stage : stages)
+    for (const TableGrad& grad : stage)
+      if (grad.data != nullptr) return true;
+  return false;
+}
+
 }  // namespace
+
+bool additive_serves(const ForwardArgs<float>& args, const Recipe& recipe) {
+  return is_plain_additive(recipe) && has_built_sizes(args);
+}
+
+bool additive_serves(const BackwardArgs<float>& args, const Recipe& recipe,
+                     const RecipeGrads& grads) {
+  if (!is_plain_additive(recipe) || !has_built_sizes(args) || args.d_weights.given() ||
+      any_wanted(grads.scores))
+    return false;
+  const auto most =
+      static_cast<std::size_t>(device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
+  return AdditiveBackwardTile<16>::shared_bytes(static_cast<int>(args.q.shape[3]),
+                                                static_cast<int>(args.v.shape[3])) +
+             kStaticShared <=
+         most;
+}
 
 std::size_t additive_workspace_size(const ForwardArgs<float>& args) {
   return additive_workspace_bytes(args);

@@ -1,4 +1,5 @@
 // Backward for one element type and head size: ATTN_GPU_TYPE and ATTN_GPU_DIM.
+// ATTN_GPU_COMMON: whether common recipes get kernels of their own.
 
 #include "attn/kernels/gpu/backward.cuh"
 #include "kernels/gpu/instances.cuh"
@@ -9,7 +10,7 @@ template <>
 void run_backward<ATTN_GPU_TYPE, ATTN_GPU_DIM>(const BackwardArgs<ATTN_GPU_TYPE>& args,
                                                const Lowered& recipe, void* workspace,
                                                Stream stream, Determinism determinism) {
-  if constexpr (kHasCommonRecipes<ATTN_GPU_TYPE, ATTN_GPU_DIM>) {
+  if constexpr (ATTN_GPU_COMMON && kHasCommonRecipes<ATTN_GPU_TYPE, ATTN_GPU_DIM>) {
     const auto run = [&](const auto& stages, const auto& grads) {
       launch_backward<ATTN_GPU_DIM>(args, stages, grads, workspace, stream, determinism);
     };

@@ -1,8 +1,10 @@
 #include <cstddef>
+#include <type_traits>
 
 #include "attn/core/error.hpp"
 #include "attn/kernels/erase.hpp"
 #include "kernels/gpu/lower.cuh"
+#include "kernels/gpu/plain/row_stages.cuh"
 
 namespace attn::gpu {
 namespace {
@@ -45,14 +47,16 @@ void place_tables(const char* where, const StageData& data, const TableGrad* wan
                       " tables, which is what the GPU's general kernel takes");
   link.slot = used;
   link.slots = data.slots;
+  using AnyTable = std::remove_cvref_t<decltype(tables.data[0])>;
+  using AnyGrad = std::remove_cvref_t<decltype(grads.data[0])>;
   for (int slot = 0; slot < data.slots; ++slot, ++used) {
-    tables.data[used] = DeviceTable(data.tables[static_cast<std::size_t>(slot)]);
-    if (wanted != nullptr) grads.data[used] = DeviceTableGrad(wanted[slot]);
+    tables.data[used] = AnyTable(data.tables[static_cast<std::size_t>(slot)]);
+    if (wanted != nullptr) grads.data[used] = AnyGrad(wanted[slot]);
   }
 }
 
-void lower_scores(const char* where, const Recipe& recipe, const RecipeGrads& grads,
-                  Lowered& to) {
+template <class To>
+void lower_scores(const char* where, const Recipe& recipe, const RecipeGrads& grads, To& to) {
   GeneralScore& score = to.stages.score;
   int used = 0;
   for (std::size_t i = 0; i < recipe.scores.size(); ++i) {
@@ -104,6 +108,36 @@ void lower_top_mask(const char* where, const MaskTree& tree, GeneralMask& to) {
   lower_mask(where, tree, to);
 }
 
+/// All of a list of masks must keep a pair.
+void lower_masks(const char* where, const Recipe& recipe, GeneralMask& to) {
+  for (const MaskTree& tree : recipe.masks) {
+    if (tree.kind == MaskTree::Kind::all_of) {
+      for (const MaskTree& child : tree.children) lower_top_mask(where, child, to);
+    } else {
+      lower_top_mask(where, tree, to);
+    }
+  }
+}
+
+/// Modifiers of weights, for a list of at most `most` links.
+template <int kTables, class Link, class Factor, class Tables, class Grads>
+void lower_factors(const char* where, const char* known, const Recipe& recipe,
+                   const RecipeGrads& grads, Factor& to, Tables& tables, Grads& table_grads) {
+  int used = 0;
+  if (recipe.factors.size() > Factor::kMax)
+    fail<Unsupported>(where, ": ", recipe.factors.size(), " weight modifiers; the GPU takes ",
+                      Factor::kMax);
+  for (std::size_t i = 0; i < recipe.factors.size(); ++i) {
+    Link link;
+    if (!identify(recipe.factors[i], link))
+      fail<Unsupported>(where, ": weight modifier ", i, known);
+    place_tables<kTables>(where, recipe.factors[i].stage.data,
+                          i < grads.factors.size() ? grads.factors[i].data() : nullptr, link,
+                          used, tables, table_grads);
+    to.links[to.count++] = link;
+  }
+}
+
 }  // namespace
 
 Recipe checkable(const Recipe& recipe) {
@@ -121,14 +155,7 @@ Lowered lower(const char* where, const Recipe& recipe, const RecipeGrads& grads)
   Lowered to;
   to.stages.scale = recipe.scale;
   lower_scores(where, recipe, grads, to);
-  for (const MaskTree& tree : recipe.masks) {
-    // All of a list of masks must keep a pair anyway.
-    if (tree.kind == MaskTree::Kind::all_of) {
-      for (const MaskTree& child : tree.children) lower_top_mask(where, child, to.stages.mask);
-    } else {
-      lower_top_mask(where, tree, to.stages.mask);
-    }
-  }
+  lower_masks(where, recipe, to.stages.mask);
   int used = 0;
   if (!identify(recipe.normaliser, to.stages.normaliser.chosen))
     fail<Unsupported>(where,
@@ -137,21 +164,31 @@ Lowered lower(const char* where, const Recipe& recipe, const RecipeGrads& grads)
   place_tables<GeneralNormaliser::kTables>(
       where, recipe.normaliser.data, grads.normaliser.data(), to.stages.normaliser.chosen, used,
       to.stages.normaliser_tables, to.grads.normaliser);
-  used = 0;
-  if (recipe.factors.size() > GeneralFactor::kMax)
-    fail<Unsupported>(where, ": ", recipe.factors.size(), " weight modifiers; the GPU takes ",
-                      GeneralFactor::kMax);
-  for (std::size_t i = 0; i < recipe.factors.size(); ++i) {
-    AnyDeviceFactor link;
-    if (!recipe.factors[i].is_factor || !identify(recipe.factors[i], link))
-      fail<Unsupported>(where, ": weight modifier ", i,
-                        " is no factor of the library's (dropout, local Gaussian, scale)");
-    place_tables<GeneralFactor::kTables>(
-        where, recipe.factors[i].stage.data,
-        i < grads.factors.size() ? grads.factors[i].data() : nullptr, link, used,
-        to.stages.factor_tables, to.grads.factor);
-    to.stages.factor.links[to.stages.factor.count++] = link;
-  }
+  lower_factors<GeneralFactor::kTables, AnyDeviceFactor>(
+      where, " is no factor of the library's (dropout, local Gaussian, scale)", recipe, grads,
+      to.stages.factor, to.stages.factor_tables, to.grads.factor);
+  return to;
+}
+
+LoweredRows lower_rows(const char* where, const Recipe& recipe, const RecipeGrads& grads) {
+  LoweredRows to;
+  to.stages.similarity = recipe.similarity;
+  to.stages.weights = recipe.weights;
+  to.grads.weights = grads.weights;
+  // The others have no scale of their own.
+  if (recipe.similarity == Similarity::dot || recipe.similarity == Similarity::cosine)
+    to.stages.scale = recipe.scale;
+  lower_scores(where, recipe, grads, to);
+  lower_masks(where, recipe, to.stages.mask);
+  int used = 0;
+  if (!identify(recipe.normaliser, to.stages.normaliser))
+    fail<Unsupported>(where, ": the normaliser is none of the library's");
+  to.stages.coupling = recipe.normaliser.coupling;
+  place_tables<1>(where, recipe.normaliser.data, grads.normaliser.data(), to.stages.normaliser,
+                  used, to.stages.normaliser_tables, to.grads.normaliser);
+  lower_factors<RowWeights::kTables, AnyRowWeight>(
+      where, " is none of the library's (dropout, local Gaussian, scale, a program)", recipe,
+      grads, to.stages.factor, to.stages.factor_tables, to.grads.factor);
   return to;
 }
 

@@ -17,6 +17,13 @@ namespace {
 
 }  // namespace
 
+bool additive_serves(const ForwardArgs<float>&, const Recipe&) {
+  refuse_additive("attn::gpu::additive_serves");
+}
+bool additive_serves(const BackwardArgs<float>&, const Recipe&, const RecipeGrads&) {
+  refuse_additive("attn::gpu::additive_serves");
+}
+
 std::size_t additive_workspace_size(const ForwardArgs<float>&) {
   refuse_additive("attn::gpu::additive_workspace_size");
 }

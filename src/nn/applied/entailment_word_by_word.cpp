@@ -27,7 +27,8 @@ Tensor last_valid(const Tensor& x, const Tensor& lengths) {
   std::vector<std::int64_t> last =
       padding::or_full(lengths, batch, x.size(1)).to_vector<std::int64_t>();
   for (std::int64_t& place : last) place = std::max<std::int64_t>(place - 1, 0);
-  const Tensor index = Tensor::from(last, {batch, 1, 1}).expand({batch, 1, x.size(2)});
+  const Tensor index =
+      Tensor::from(last, {batch, 1, 1}).to(x.device()).expand({batch, 1, x.size(2)});
   return gather(x, 1, index).squeeze(1);
 }
 

@@ -33,7 +33,7 @@ Tensor uniform_weights(const Tensor& encoder, const Tensor& lengths) {
   std::vector<double> weights(static_cast<std::size_t>(batch * frames), 0.0);
   for (std::int64_t b = 0; b < batch; ++b)
     std::fill_n(weights.begin() + b * frames, ends[b], 1.0 / static_cast<double>(ends[b]));
-  return Tensor::from(weights, {batch, frames}).to(encoder.dtype());
+  return Tensor::from(weights, {batch, frames}).to(encoder.dtype()).to(encoder.device());
 }
 
 }  // namespace

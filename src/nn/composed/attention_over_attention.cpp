@@ -20,7 +20,7 @@ Tensor share_of(const Tensor& lengths, const Tensor& like) {
   for (const std::int64_t length :
        padding::or_full(lengths, like.size(0), like.size(1)).to_vector<std::int64_t>())
     shares.push_back(1.0 / static_cast<double>(std::max<std::int64_t>(1, length)));
-  return Tensor::from(shares, {like.size(0), 1}).to(like.dtype());
+  return Tensor::from(shares, {like.size(0), 1}).to(like.dtype()).to(like.device());
 }
 
 }  // namespace

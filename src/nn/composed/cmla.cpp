@@ -46,7 +46,8 @@ Tensor CmlaGru::forward(const Tensor& x, const Tensor& lengths) const {
   const Tensor from_z = w_z_(x);
   const Tensor from_r = w_r_(x);
   const Tensor from_h = w_h_(x);
-  const Tensor valid = lengths.defined() ? length_mask(lengths, x.size(1)) : Tensor();
+  const Tensor valid =
+      lengths.defined() ? padding::first_places(lengths, x.size(1), x.device()) : Tensor();
   Tensor r = Tensor::zeros({x.size(0), x.size(2)}, x.dtype(), x.device());
   std::vector<Tensor> states;
   for (std::int64_t t = 0; t < x.size(1); ++t) {

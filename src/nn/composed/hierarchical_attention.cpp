@@ -75,7 +75,8 @@ DocumentLook HierarchicalAttention::forward(const Tensor& word_states, const Ten
   const auto* count = counts.data<std::int64_t>();
   bool* flag = counted.mutable_data<bool>();
   for (std::int64_t i = 0; i < batch * sentences; ++i) flag[i] = count[i] > 0;
-  const Attended looked = pooled(sentence_(states), u_s_, states, spec::dense(counted));
+  const Attended looked =
+      pooled(sentence_(states), u_s_, states, spec::dense(counted.to(states.device())));
   return {read.weights.reshape({batch, sentences, words}), vectors, looked.weights.squeeze(1),
           looked.output.squeeze(1)};
 }

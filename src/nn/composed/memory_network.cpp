@@ -90,17 +90,20 @@ Tensor MemoryNetwork::encoded(const Embedding& words, const Tensor& ids,
   const std::int64_t count = shape[-1];
   const std::int64_t sentences = count == 0 ? 0 : ids.numel() / count;
   shape[shape.rank() - 1] = options_.dim;
-  if (count == 0) return Tensor::zeros(shape, words.weight().dtype());
+  const Tensor& weight = words.weight();
+  if (count == 0) return Tensor::zeros(shape, weight.dtype(), weight.device());
   const std::vector<std::int64_t> own =
       lengths.defined() ? lengths.to_vector<std::int64_t>()
                         : std::vector<std::int64_t>(static_cast<std::size_t>(sentences), count);
   const Tensor vectors =
       words(padding::zero_ids_past(ids, lengths).reshape({sentences, count}));
-  const DType dtype = vectors.dtype();
-  const Tensor sums = matmul(word_factors(own, count, options_.order).to(dtype), vectors);
+  const auto beside = [&](const Tensor& x) {
+    return x.to(vectors.dtype()).to(vectors.device());
+  };
+  const Tensor sums = matmul(beside(word_factors(own, count, options_.order)), vectors);
   if (options_.order == WordOrder::bag) return sums.reshape(shape);
   const Tensor placed =
-      sums.select(1, 0) - feature_places(options_.dim).to(dtype) * sums.select(1, 1);
+      sums.select(1, 0) - beside(feature_places(options_.dim)) * sums.select(1, 1);
   return placed.reshape(shape);
 }
 

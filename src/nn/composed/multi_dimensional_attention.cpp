@@ -42,8 +42,9 @@ SourceToTokenAttention::SourceToTokenAttention(const SourceToTokenOptions& optio
 SourceLook SourceToTokenAttention::forward(const Tensor& x, const Tensor& lengths) const {
   const Tensor known = padding::zero_past(x, lengths);
   const Tensor scores = w2_(activate(w1_(known), activation_));
-  const Tensor keep =
-      lengths.defined() ? length_mask(lengths, x.size(1)).unsqueeze(2) : Tensor();
+  const Tensor keep = lengths.defined()
+                          ? padding::first_places(lengths, x.size(1), x.device()).unsqueeze(2)
+                          : Tensor();
   const Tensor weights = softmax(scores, 1, keep);
   return {sum(weights * known, 1), weights};
 }

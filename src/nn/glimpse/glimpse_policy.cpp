@@ -32,7 +32,8 @@ Tensor GlimpsePolicy::mean(const Tensor& hidden) const {
 Tensor GlimpsePolicy::draw(const Tensor& hidden, Random& random) const {
   const NoGrad off_the_tape;
   const Tensor middle = mean(hidden);
-  return middle + normal(middle.shape(), 0.0, options_.sigma, random, middle.dtype());
+  return middle +
+         normal(middle.shape(), 0.0, options_.sigma, random, middle.dtype(), middle.device());
 }
 
 GlimpsePolicyResult GlimpsePolicy::forward(const Tensor& hidden, const Tensor& sample,

@@ -46,7 +46,7 @@ Draw checked_draw(const Tensor& sample, const Tensor& scores, const Tensor& leng
     flags[i] = places[i] >= 0;
     if (!flags[i]) places[i] = 0;
   }
-  return {Tensor::from(places, sample.shape()), drawn};
+  return {Tensor::from(places, sample.shape()).to(scores.device()), drawn.to(scores.device())};
 }
 
 /// annotations[sample], 0 where nothing was drawn.
@@ -55,13 +55,14 @@ Tensor drawn_annotations(const Tensor& annotations, const Draw& draw) {
   const std::int64_t locations = annotations.size(1);
   const std::int64_t dim = annotations.size(2);
   const Shape shape{batch, draw.index.size(1), dim};
-  if (locations == 0) return Tensor::zeros(shape, annotations.dtype());
+  if (locations == 0) return Tensor::zeros(shape, annotations.dtype(), annotations.device());
   auto rows = draw.index.to_vector<std::int64_t>();
   const auto steps = static_cast<std::size_t>(draw.index.size(1));
   for (std::size_t i = 0; i < rows.size(); ++i)
     rows[i] += static_cast<std::int64_t>(i / steps) * locations;
-  const Tensor picked = embedding(annotations.reshape({batch * locations, dim}),
-                                  Tensor::from(rows, draw.index.shape()));
+  const Tensor picked =
+      embedding(annotations.reshape({batch * locations, dim}),
+                Tensor::from(rows, draw.index.shape()).to(annotations.device()));
   return keep_where(picked, draw.drawn.unsqueeze(2));
 }
 
@@ -74,7 +75,7 @@ struct Likelihood {
 /// `keep` is boolean [batch, steps, locations]. Zero is what stands in rows without any.
 Likelihood likelihood(const Tensor& scores, const Tensor& keep, const Draw& draw) {
   if (scores.size(2) == 0) {
-    const Tensor none = Tensor::zeros(draw.index.shape(), scores.dtype());
+    const Tensor none = Tensor::zeros(draw.index.shape(), scores.dtype(), scores.device());
     return {none, none};
   }
   const Tensor log_alpha = keep_where(log_softmax(hard::only_kept(scores, keep)), keep);
@@ -140,18 +141,19 @@ HardAttention::HardAttention(Random random, const HardAttentionOptions& options)
 HardAttention::Step HardAttention::forward(const Tensor& scores, const Tensor& annotations,
                                            const Tensor& lengths) {
   const std::int64_t batch = scores.size(0);
-  const Tensor use_soft = Tensor::zeros({batch}, DType::boolean);
   if (!training()) {
     const HardBest best = hard_attention_best(scores, annotations, lengths);
     HardLook look = hard_attention(scores, annotations, best.index, lengths);
-    return {look, use_soft, look.context};
+    return {look, Tensor::zeros({batch}, DType::boolean, scores.device()), look.context};
   }
   HardLook look =
       hard_attention(scores, annotations, draw_locations(scores, lengths, random_), lengths);
   const auto coins = uniform({batch}, 0.0, 1.0, random_).to_vector<float>();
-  bool* soft = use_soft.mutable_data<bool>();
+  const Tensor flags = Tensor::empty({batch}, DType::boolean);
+  bool* soft = flags.mutable_data<bool>();
   for (std::size_t b = 0; b < coins.size(); ++b)
     soft[b] = static_cast<double>(coins[b]) < options_.soft_probability;
+  const Tensor use_soft = flags.to(scores.device());
   const Tensor context =
       where(use_soft.reshape({batch, 1, 1}), look.expected_context, look.context);
   return {look, use_soft, context};

@@ -5,6 +5,7 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
+#include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "nn/padding.hpp"
 
@@ -18,27 +19,22 @@ constexpr double kMasked = -std::numeric_limits<double>::infinity();
 Tensor locations_kept(const Tensor& scores, const Tensor& lengths, const Tensor& target_lens) {
   const std::int64_t steps = scores.size(1);
   const std::int64_t locations = scores.size(2);
-  const Tensor here =
-      length_mask(padding::or_full(lengths, scores.size(0), locations), locations);
-  const Tensor now = length_mask(padding::or_full(target_lens, scores.size(0), steps), steps);
-  const Tensor keep = logical_and(here.unsqueeze(1), now.unsqueeze(2));
-  const Tensor wide = scores.detach().to(DType::f64).contiguous();
-  const auto* score = wide.data<double>();
-  bool* flags = keep.mutable_data<bool>();
-  for (std::int64_t i = 0; i < keep.numel(); ++i) flags[i] = flags[i] && score[i] != kMasked;
-  return keep;
+  const auto first = [&](const Tensor& given, std::int64_t extent) {
+    return padding::first_places(padding::or_full(given, scores.size(0), extent), extent,
+                                 scores.device());
+  };
+  const Tensor keep = logical_and(first(lengths, locations).unsqueeze(1),
+                                  first(target_lens, steps).unsqueeze(2));
+  return logical_and(keep, padding::is_score(scores));
 }
 
 Tensor only_kept(const Tensor& scores, const Tensor& keep) {
-  const std::int64_t locations = scores.size(2);
-  const std::int64_t rows = locations == 0 ? 0 : scores.numel() / locations;
-  const Tensor filler = Tensor::zeros({scores.size(0), scores.size(1), 1}, DType::f64);
-  const bool* flags = keep.data<bool>();
-  auto* fill = filler.mutable_data<double>();
-  for (std::int64_t row = 0; row < rows; ++row)
-    for (std::int64_t i = 0; i < locations; ++i)
-      if (flags[row * locations + i]) fill[row] = kMasked;
-  return where(keep, scores, filler.to(scores.dtype()));
+  if (scores.size(2) == 0) return scores;
+  // A row without any is one of zeros.
+  const Tensor none = logical_not(max(keep.to(DType::f64), 2).values.to(DType::boolean));
+  const Tensor zero =
+      Tensor::zeros({scores.size(0), scores.size(1)}, scores.dtype(), scores.device());
+  return where(keep, scores, keep_where(zero, none, kMasked).unsqueeze(2));
 }
 
 }  // namespace attn::nn::hard

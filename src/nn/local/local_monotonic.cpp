@@ -29,7 +29,7 @@ Attended LocalMonotonicAttention::forward(const Tensor& q, const Tensor& k, cons
   if (options_.fade == Fade::gaussian && options_.reach > 0) {
     const DType real = q.dtype() == DType::f64 ? DType::f64 : DType::f32;
     const Tensor centre =
-        Tensor::arange(q.size(1), real) + static_cast<double>(options_.offset);
+        Tensor::arange(q.size(1), real, q.device()) + static_cast<double>(options_.offset);
     normaliser = normaliser | spec::local_gaussian(centre.unsqueeze(0),
                                                    static_cast<double>(options_.reach) / 2);
   }

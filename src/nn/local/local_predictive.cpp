@@ -30,7 +30,7 @@ LocalPredicted LocalPredictiveAttention::forward(const Tensor& q, const Tensor& 
                                                  const Tensor& v, const Tensor& lengths,
                                                  const Want& want) const {
   const Tensor length =
-      padding::or_full(lengths, k.size(0), k.size(1)).to(q.dtype()).unsqueeze(1);
+      padding::or_full(lengths, k.size(0), k.size(1)).to(q.dtype()).to(q.device()).unsqueeze(1);
   const Tensor place = linear(tanh(w_p_(q)), v_p_.unsqueeze(0)).squeeze(-1);
   const Tensor centre = length * sigmoid(place);
 

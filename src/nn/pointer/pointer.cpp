@@ -31,14 +31,16 @@ Targets look_at(const Tensor& targets, const PointerReach& reach, std::int64_t b
     fail("attn::nn::Pointer: targets are ", targets.text(), "; i64[", batch, ", ", queries,
          "] is accepted");
   Targets seen{Tensor::empty({batch, queries}, DType::boolean),
-               Tensor::empty({batch, queries}, DType::boolean), targets.contiguous().clone()};
+               Tensor::empty({batch, queries}, DType::boolean),
+               targets.to(Device::cpu).contiguous().clone()};
   auto* wanted = seen.places.mutable_data<std::int64_t>();
   bool* given = seen.given.mutable_data<bool>();
   bool* allowed = seen.allowed.mutable_data<bool>();
   const auto lengths = padding::or_full(reach.lengths, batch, places).to_vector<std::int64_t>();
-  const Tensor visited = reach.visited.defined()
-                             ? reach.visited.expand({batch, queries, places}).contiguous()
-                             : Tensor();
+  const Tensor visited =
+      reach.visited.defined()
+          ? reach.visited.to(Device::cpu).expand({batch, queries, places}).contiguous()
+          : Tensor();
   for (std::int64_t row = 0; row < batch * queries; ++row) {
     const std::int64_t place = wanted[row];
     if (place < -1 || place >= places)
@@ -48,17 +50,8 @@ Targets look_at(const Tensor& targets, const PointerReach& reach, std::int64_t b
                    !(visited.defined() && visited.data<bool>()[row * places + place]);
     if (!given[row]) wanted[row] = 0;
   }
-  return seen;
-}
-
-/// Boolean [batch, queries]: some place is in reach.
-Tensor can_point(const Tensor& log_sum_exp) {
-  const Tensor can = Tensor::empty(log_sum_exp.shape(), DType::boolean);
-  const auto values = log_sum_exp.detach().to(DType::f64).to_vector<double>();
-  bool* to = can.mutable_data<bool>();
-  for (std::int64_t i = 0; i < can.numel(); ++i)
-    to[i] = values[i] != -std::numeric_limits<double>::infinity();
-  return can;
+  const Device device = targets.device();
+  return {seen.given.to(device), seen.allowed.to(device), seen.places.to(device)};
 }
 
 }  // namespace
@@ -90,10 +83,11 @@ Pointed Pointer::forward(const Tensor& encoder, const Tensor& decoder,
   if (!targets.defined()) return {looked.weights, {}};
 
   const Targets seen = look_at(targets, reach, queries.size(0), queries.size(1), keys.size(1));
-  const Tensor can = can_point(looked.log_sum_exp);
+  const Tensor can = padding::is_score(looked.log_sum_exp);  // some place is in reach
   const Tensor counted = logical_and(seen.given, can);
-  const Tensor scores = keys.size(1) == 0 ? Tensor::zeros(seen.given.shape(), queries.dtype())
-                                          : target_scores(keys, queries, seen.places);
+  const Tensor scores =
+      keys.size(1) == 0 ? Tensor::zeros(seen.given.shape(), queries.dtype(), queries.device())
+                        : target_scores(keys, queries, seen.places);
   // Where nothing is in reach the log of the sum is -inf, and nothing may be computed with it.
   const Tensor log_prob = scores - keep_where(looked.log_sum_exp, can);
   const Tensor reachable =

@@ -14,7 +14,7 @@ Tensor kept_places(const Tensor& x, const Tensor& lengths) {
   if ((lengths.rank() != 1 && !each) || lengths.size(0) != x.size(0))
     fail("attn::nn::masked_softmax: valid_lens ", lengths.text(), " for scores ", x.text(),
          "; [batch] and [batch, queries] are accepted");
-  const Tensor mask = length_mask(lengths, x.size(2));
+  const Tensor mask = length_mask(lengths, x.size(2)).to(x.device());
   return each ? mask : mask.unsqueeze(1);
 }
 

@@ -49,7 +49,7 @@ Tensor RelativeSkew::placed(const Tensor& by_distance) const {
   if (options_.reach == Reach::past) {
     const Tensor moved = refolded(pad(by_distance, 3, 1, 0), length + 1, length);
     // What slid in above the diagonal belongs to other rows.
-    return keep_where(moved.slice(2, 1, length + 1), lower_triangle(length));
+    return keep_where(moved.slice(2, 1, length + 1), lower_triangle(length).to(moved.device()));
   }
   const Tensor moved = refolded(pad(by_distance, 3, 0, 1), length, 2 * length - 1);
   return moved.slice(3, length - 1, 2 * length - 1);

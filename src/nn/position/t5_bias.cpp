@@ -37,7 +37,7 @@ Tensor T5Bias::buckets(std::int64_t queries, std::int64_t keys) const {
 }
 
 Tensor T5Bias::bias(std::int64_t queries, std::int64_t keys) const {
-  return table_(buckets(queries, keys)).permute({2, 0, 1});
+  return table_(buckets(queries, keys).to(table_.weight().device())).permute({2, 0, 1});
 }
 
 }  // namespace attn::nn

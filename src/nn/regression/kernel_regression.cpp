@@ -34,6 +34,7 @@ void KernelRegression::keep(const Tensor& x, const Tensor& y) {
   x_ = as_rows(x, "x").detach();
   y_ = as_rows(y, "y").detach();
   to(x.dtype());
+  to(x.device());
 }
 
 std::vector<KernelRegression::Epoch> KernelRegression::fit(const Tensor& x, const Tensor& y,

@@ -12,6 +12,7 @@
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "nn/padding.hpp"
 
 namespace attn::nn {
 namespace {
@@ -50,7 +51,8 @@ GreedyDecoded greedy_decode(const StepFunction& step, DecoderState state,
       std::vector<std::int64_t>(count * static_cast<std::size_t>(options.max_len), options.pad),
       std::vector<std::int64_t>(count, 0), std::vector<bool>(count, false)};
   std::vector<Tensor> weights;
-  Tensor tokens = Tensor::full({batch}, static_cast<double>(options.bos), DType::i64);
+  Tensor tokens = Tensor::full({batch}, static_cast<double>(options.bos), DType::i64,
+                               state.hidden.device());
   for (std::int64_t t = 0; t < options.max_len && !rows.all_ended(); ++t) {
     DecoderStep one = step(tokens, state);
     if (one.weights.defined()) weights.push_back(one.weights);
@@ -64,7 +66,8 @@ GreedyDecoded greedy_decode(const StepFunction& step, DecoderState state,
                      {}};
   if (weights.empty()) return done;
   const Tensor all = stack(weights, 1);
-  const Tensor written = length_mask(done.lengths, all.size(1)).unsqueeze(-1);
+  const Tensor written =
+      padding::first_places(done.lengths, all.size(1), all.device()).unsqueeze(-1);
   done.weights = pad(keep_where(all, written), 1, 0, options.max_len - all.size(1));
   return done;
 }

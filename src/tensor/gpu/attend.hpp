@@ -1,4 +1,4 @@
-/// The GPU's attention kernels for tensors: what they serve runs, all else throws Unsupported.
+/// The GPU's attention kernels for tensors: fused where they serve a recipe, by rows elsewhere.
 
 #pragma once
 
@@ -12,6 +12,9 @@ namespace attn::gpu {
 
 void attend_forward(const op::AttendInputs& in, const Recipe& recipe,
                     const op::AttendOutputs& to);
+/// What is looked at goes by rows, as attn/kernels/gpu/rows.hpp says.
+void attend_inspect(const op::AttendInputs& in, const Recipe& recipe,
+                    const op::InspectInto& to);
 void attend_backward(const op::AttendInputs& in, const Recipe& recipe,
                      const op::AttendGrads& grads, const RecipeGrads& tables);
 

@@ -83,6 +83,21 @@ __global__ void factor_kernel(GeneralStages stages, PairPlaces places, float* ou
   });
 }
 
+__global__ void pool_again_kernel(PairPlaces places, std::int64_t channels, const float* w,
+                                  const float* v, float* out, std::int64_t count) {
+  for_numbers(count, [&](std::int64_t i) {
+    if (isfinite(out[i])) return;
+    const std::int64_t row = i / channels;
+    const std::int64_t first_key = row / places.queries * places.keys;
+    float sum = 0.0f;
+    for (std::int64_t j = 0; j < places.keys; ++j) {
+      const float weight = w[row * places.keys + j];
+      if (weight != 0.0f) sum += weight * v[(first_key + j) * channels + i % channels];
+    }
+    out[i] = sum;
+  });
+}
+
 /// The stages beside the similarity, as those of a dot product.
 Lowered rest_of(const Recipe& recipe, const RecipeGrads& grads = {}) {
   Recipe rest = recipe;
@@ -130,6 +145,14 @@ void score_pairs_backward(const Recipe& recipe, const RecipeGrads& tables,
   backward_kernel<<<blocks_for(grad.numel()), kThreads, 0, stream()>>>(
       lowered.stages, lowered.grads, PairPlaces(grad), op::numbers<const float>(similarities),
       op::numbers<const float>(grad), op::numbers<float>(d_similarities));
+  check_launch();
+}
+
+void pool_again(const Tensor& weights, const Tensor& v, const Tensor& out) {
+  if (out.numel() == 0) return;
+  pool_again_kernel<<<blocks_for(out.numel()), kThreads, 0, stream()>>>(
+      PairPlaces(weights), out.size(3), op::numbers<const float>(weights),
+      op::numbers<const float>(v), op::numbers<float>(out), out.numel());
   check_launch();
 }
 

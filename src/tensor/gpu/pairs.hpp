@@ -21,6 +21,10 @@ void score_pairs_backward(const Recipe& recipe, const RecipeGrads& tables,
 /// out = what the weight modifiers multiply the weight of each pair by; those without tables.
 void weight_factors(const Recipe& recipe, const Tensor& out);
 
+/// out [batch, heads, queries, channels] = weights . v already: numbers that are not finite are
+/// made again from what has a weight alone. Packed f32.
+void pool_again(const Tensor& weights, const Tensor& v, const Tensor& out);
+
 /// out[b, h, i, j] = sum over c of w[h, c] tanh(q[b, h, i, c] + k[b, h, j, c]); packed f32.
 void additive_scores(const Tensor& q, const Tensor& k, const Tensor& w, const Tensor& out);
 /// dw [batch, heads, queries, channels] is to be summed over batch and queries.

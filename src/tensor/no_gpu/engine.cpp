@@ -1,6 +1,7 @@
 // A build without CUDA: tensors on the GPU say that there is none. Memory is what they ask for
 // first; the ops below are there for the linker.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -8,7 +9,6 @@
 #include "attn/gemm/conv.hpp"
 #include "attn/kernels/args.hpp"
 #include "attn/kernels/recipe.hpp"
-#include "attn/kernels/rotary.hpp"
 #include "attn/tensor/gpu.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/dropout_draw.hpp"
@@ -17,11 +17,11 @@
 #include "tensor/gpu/index.hpp"
 #include "tensor/gpu/look.hpp"
 #include "tensor/gpu/memory.hpp"
+#include "tensor/gpu/merge.hpp"
 #include "tensor/gpu/pairs.hpp"
 #include "tensor/gpu/pointwise.hpp"
 #include "tensor/gpu/random.hpp"
 #include "tensor/gpu/reduce.hpp"
-#include "tensor/gpu/rotary.hpp"
 #include "tensor/gpu/rows.hpp"
 #include "tensor/gpu/unfold.hpp"
 #include "tensor/ops/axis_extents.hpp"
@@ -87,12 +87,14 @@ void scatter_add(const Tensor&, int, const Tensor&, const IndexNames&, const Ten
 
 void score_pairs(const Recipe&, const Tensor&, const Tensor&) { refuse(); }
 void score_pairs_backward(const Recipe&, const RecipeGrads&, const Tensor&, const Tensor&, const Tensor&) { refuse(); }
+void pool_again(const Tensor&, const Tensor&, const Tensor&) { refuse(); }
 void weight_factors(const Recipe&, const Tensor&) { refuse(); }
 void additive_scores(const Tensor&, const Tensor&, const Tensor&, const Tensor&) { refuse(); }
 void additive_scores_backward(const Tensor&, const Tensor&, const Tensor&, const Tensor&, const Tensor&, const Tensor&, const Tensor&) { refuse(); }
+void merge(const std::array<Tensor, 4>&, const Tensor&, const Tensor&) { refuse(); }
+void merge_backward(const std::array<Tensor, 4>&, const Tensor&, const Tensor&, const std::array<Tensor, 4>&) { refuse(); }
 void unfold(const gemm::ConvShape&, const Tensor&, const Tensor&) { refuse(); }
 void fold(const gemm::ConvShape&, const Tensor&, const Tensor&) { refuse(); }
-void rotate(const Tensor&, const Tensor&, const Tensor&, RotaryPairs, const Tensor&) { refuse(); }
 
 void dropout(const op::DropoutDraw&, const Tensor&, const Tensor&) { refuse(); }
 void draw(const op::UniformDraw&, std::uint64_t, const Tensor&) { refuse(); }

@@ -3,7 +3,6 @@
 #include <cstdint>
 
 #include "attn/core/dtype.hpp"
-#include "attn/core/error.hpp"
 #include "attn/tensor/ops/conv.hpp"
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/tape.hpp"
@@ -80,26 +79,19 @@ class Blocks {
   std::size_t corners_ = 1;
 };
 
-/// The largest along a new last axis that holds the numbers of each block, made of ops.
+/// One axis after the other, from the last on, made of ops: that finds the first of equals too.
 Tensor pooled_gpu(const Tensor& x, int first_axis) {
-  if (x.rank() + (x.rank() - first_axis) > Shape::kMaxRank)
-    fail<Unsupported>("attn::max_pool_by_two: ", x.text(), " from axis ", first_axis,
-                      " on the gpu; ", Shape::kMaxRank, " axes of x and blocks are accepted");
-  Tensor even = x;
-  Shape split;
-  Shape order;
-  for (int axis = 0; axis < x.rank(); ++axis) {
-    order.push_back(split.rank());
+  Tensor pooled = x;
+  for (int axis = x.rank() - 1; axis >= first_axis; --axis) {
     const std::int64_t blocks = x.size(axis) / 2;
-    if (axis >= first_axis) even = even.slice(axis, 0, 2 * blocks);
-    split.push_back(axis >= first_axis ? blocks : x.size(axis));
-    if (axis >= first_axis) split.push_back(2);
+    // Neighbours stand side by side on a last axis.
+    const Tensor even = pooled.slice(axis, 0, 2 * blocks).transpose(axis, x.rank() - 1);
+    Shape pairs = even.shape();
+    pairs[x.rank() - 1] = blocks;
+    pairs.push_back(2);
+    pooled = max(even.reshape(pairs), -1).values.transpose(axis, x.rank() - 1);
   }
-  Shape out;
-  for (const std::int64_t axis : order.span()) out.push_back(split[static_cast<int>(axis)]);
-  for (int axis = first_axis; axis < x.rank(); ++axis) order.push_back(order[axis] + 1);
-  out.push_back(std::int64_t{1} << (x.rank() - first_axis));
-  return max(even.reshape(split).permute(order).reshape(out), -1).values;
+  return pooled;
 }
 
 }  // namespace

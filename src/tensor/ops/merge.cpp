@@ -12,6 +12,7 @@
 #include "attn/tensor/shape.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "tensor/gpu/merge.hpp"
 #include "tensor/op.hpp"
 
 namespace attn {
@@ -21,13 +22,13 @@ constexpr const char* kWhere = "attn::merge_states";
 
 void check(const PartialAttention& part, const char* name) {
   op::require_real(part.output, kWhere, name);
-  op::require_cpu(part.output, kWhere);
   Shape rows = part.output.shape();
   if (rows.rank() < 1) fail(kWhere, ": an output without channels");
   rows.erase(rows.rank() - 1);
   op::require_shape(part.log_sum_exp, rows, kWhere, "log_sum_exp");
   const DType wide = part.output.dtype() == DType::f64 ? DType::f64 : DType::f32;
   op::require_dtype(part.log_sum_exp, wide, kWhere, "log_sum_exp");
+  op::require_same_device(part.output, part.log_sum_exp, kWhere);
 }
 
 /// The shares of the two parts in a row, and the row's log-sum-exp.
@@ -101,6 +102,18 @@ void merge_rows_backward(const std::array<Tensor, 4>& in, const Tensor& d_out,
   });
 }
 
+void merge(const std::array<Tensor, 4>& in, const Tensor& out, const Tensor& total) {
+  if (op::on_gpu(out)) return gpu::merge(in, out, total);
+  op::dispatch_real(out.dtype(), kWhere, [&]<class T>(T) { merge_rows<T>(in, out, total); });
+}
+
+void merge_backward(const std::array<Tensor, 4>& in, const Tensor& d_out, const Tensor& d_total,
+                    const std::array<Tensor, 4>& down) {
+  if (op::on_gpu(d_out)) return gpu::merge_backward(in, d_out, d_total, down);
+  op::dispatch_real(d_out.dtype(), kWhere,
+                    [&]<class T>(T) { merge_rows_backward<T>(in, d_out, d_total, down); });
+}
+
 }  // namespace
 
 PartialAttention merge_states(const PartialAttention& a, const PartialAttention& b) {
@@ -117,10 +130,10 @@ PartialAttention merge_states(const PartialAttention& a, const PartialAttention&
   const std::array<Tensor, 4> inputs{a.output, a.log_sum_exp, b.output, b.log_sum_exp};
   std::array<Tensor, 4> in;
   for (std::size_t i = 0; i < 4; ++i) in[i] = inputs[i].detach().contiguous();
-  std::array<Tensor, 2> results{Tensor::empty(a.output.shape(), storage),
-                                Tensor::empty(a.log_sum_exp.shape(), storage)};
-  op::dispatch_real(storage, kWhere,
-                    [&]<class T>(T) { merge_rows<T>(in, results[0], results[1]); });
+  const Device device = a.output.device();
+  std::array<Tensor, 2> results{Tensor::empty(a.output.shape(), storage, device),
+                                Tensor::empty(a.log_sum_exp.shape(), storage, device)};
+  merge(in, results[0], results[1]);
   const std::array<Saved, 4> saved{in[0], in[1], in[2], in[3]};
   record("merge_states", inputs, results,
          [saved, storage](const Gradients& grads, const Needs&) -> Gradients {
@@ -128,15 +141,14 @@ PartialAttention merge_states(const PartialAttention& a, const PartialAttention&
            std::array<Tensor, 4> down;
            for (std::size_t i = 0; i < 4; ++i) {
              kept[i] = saved[i].get();
-             down[i] = Tensor::empty(kept[i].shape(), storage);
+             down[i] = Tensor::empty(kept[i].shape(), storage, kept[i].device());
            }
            const auto arrived = [&](std::size_t i) {
-             return grads[i].defined() ? grads[i].contiguous()
-                                       : Tensor::zeros(kept[i].shape(), storage);
+             return grads[i].defined()
+                        ? grads[i].contiguous()
+                        : Tensor::zeros(kept[i].shape(), storage, kept[i].device());
            };
-           op::dispatch_real(storage, kWhere, [&]<class T>(T) {
-             merge_rows_backward<T>(kept, arrived(0), arrived(1), down);
-           });
+           merge_backward(kept, arrived(0), arrived(1), down);
            return {down.begin(), down.end()};
          });
   return {results[0], results[1]};

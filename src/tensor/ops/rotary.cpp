@@ -9,12 +9,13 @@
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/core/view.hpp"
+#include "attn/kernels/gpu/linear.hpp"
+#include "attn/tensor/gpu.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/shape.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/attend_sizes.hpp"
-#include "tensor/gpu/rotary.hpp"
 #include "tensor/op.hpp"
 
 namespace attn {
@@ -38,7 +39,7 @@ View<T, 4> rows_of(const Tensor& x, T* data) {
 template <class T>
 View<const T, 3> turns_of(const Tensor& table, std::int64_t batch) {
   const std::int64_t step = table.size(0) == 1 ? 0 : table.strides()[0];
-  return {table.data<T>(),
+  return {op::numbers<const T>(table),
           {batch, table.size(1), table.size(2)},
           {step, table.strides()[1], table.strides()[2]}};
 }
@@ -46,20 +47,14 @@ View<const T, 3> turns_of(const Tensor& table, std::int64_t batch) {
 Tensor turn(const Tensor& x, const Tensor& cos, const Tensor& sin, RotaryPairs pairs) {
   const Tensor out = x.rank() == 4 ? op::empty_like(x, x.size(3))
                                    : Tensor::empty(x.shape(), x.dtype(), x.device());
-  if (op::on_gpu(x)) {
-    const NoGrad off_the_tape;
-    const auto four = [](const Tensor& one) {
-      return one.rank() == 4 ? one.detach() : one.detach().unsqueeze(1);
-    };
-    gpu::rotate(four(x), cos.contiguous(), sin.contiguous(), pairs, four(out));
-    return out;
-  }
   op::dispatch_real(x.dtype(), kWhere, [&]<class T>(T) {
-    rotate(RotaryArgs<T>{.x = rows_of(x, x.data<T>()),
-                         .cos = turns_of<T>(cos, x.size(0)),
-                         .sin = turns_of<T>(sin, x.size(0)),
-                         .out = rows_of(out, out.mutable_data<T>()),
-                         .pairs = pairs});
+    const RotaryArgs<T> args{.x = rows_of(x, op::numbers<const T>(x)),
+                             .cos = turns_of<T>(cos, x.size(0)),
+                             .sin = turns_of<T>(sin, x.size(0)),
+                             .out = rows_of(out, op::numbers<T>(out)),
+                             .pairs = pairs};
+    if (op::on_gpu(x)) return gpu::rotate(args, gpu::stream());
+    rotate(args);
   });
   return out;
 }

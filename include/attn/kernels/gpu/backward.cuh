@@ -18,6 +18,7 @@
 #include "attn/kernels/gpu/determinism.hpp"
 #include "attn/kernels/gpu/dispatch.cuh"
 #include "attn/kernels/gpu/error.hpp"
+#include "attn/kernels/gpu/hidden.cuh"
 #include "attn/kernels/gpu/mma.cuh"
 #include "attn/kernels/gpu/stages.cuh"
 #include "attn/kernels/gpu/tiles.cuh"
@@ -299,6 +300,13 @@ __global__ void __launch_bounds__(BackwardTile<T, kDim>::kThreads,
   QueryTile here = find({kv_head * rows.group, {}});
   fetch(here, 0);
   copy_commit();
+
+  // A key that nobody sees may be anything, and meets d_scores of 0 on its way into dQ.
+  if constexpr (kMayHide<St>) {
+    copy_wait<0>();
+    __syncthreads();
+    clear_non_finite<Tile::kKeys, kDim, Tile::kThreads>(shared.k());
+  }
 
   constexpr bool kKeySums = kPart != Part::values;
   constexpr bool kValueSums = kPart != Part::keys;

@@ -17,6 +17,7 @@
 #include "attn/kernels/gpu/copy.cuh"
 #include "attn/kernels/gpu/dispatch.cuh"
 #include "attn/kernels/gpu/error.hpp"
+#include "attn/kernels/gpu/hidden.cuh"
 #include "attn/kernels/gpu/mma.cuh"
 #include "attn/kernels/gpu/stages.cuh"
 #include "attn/kernels/gpu/tiles.cuh"
@@ -275,6 +276,8 @@ __global__ void __launch_bounds__(ForwardTile<T, kDim>::kThreads, ForwardTile<T,
   copy_wait<0>();
 
   const auto out = problem.out.rows(batch, head);
+  [[maybe_unused]] float spoilt = 0.0f;  // NaN once something is not finite
+  [[maybe_unused]] float stats[Tile::kRowTiles][2] = {};
 #pragma unroll
   for (int i = 0; i < Tile::kRowTiles; ++i) {
 #pragma unroll
@@ -286,13 +289,33 @@ __global__ void __launch_bounds__(ForwardTile<T, kDim>::kThreads, ForwardTile<T,
       if (q >= problem.queries) continue;
       const DeviceParams p{stages.normaliser_tables.data, batch, head, q};
       const Row<float> row = stages.normaliser.finish(pool.reference[i][half], mass, p);
+      stats[i][half] = row.stat;
       if (problem.stat != nullptr && (lane & 3) == 0)
         problem.stat[batch * problem.stat_strides[0] + head * problem.stat_strides[1] +
                      q * problem.stat_strides[2]] = row.stat;
 #pragma unroll
-      for (int j = 0; j < kDim / 8; ++j)
+      for (int j = 0; j < kDim / 8; ++j) {
         store_pair(out, q, 8 * j + 2 * (lane & 3), pool.out[i][j][2 * half] * row.scale,
                    pool.out[i][j][2 * half + 1] * row.scale);
+        if constexpr (kMayHide<St>)
+          spoilt += 0.0f * (pool.out[i][j][2 * half] + pool.out[i][j][2 * half + 1]);
+      }
+    }
+  }
+  if constexpr (kMayHide<St>) {
+    // Nobody but this warp writes its rows, and all of its lanes come here.
+    if (__any_sync(0xffffffffu, spoilt != 0.0f)) {
+      __syncwarp();
+      const PlainRow<T, St> plain{problem.q.rows(batch, head), k_rows, v_rows, out,
+                                  problem.keys};
+#pragma unroll
+      for (int r = 0; r < 2 * Tile::kRowTiles; ++r) {
+        for (int g = 0; g < 8; ++g) {
+          const float stat = __shfl_sync(0xffffffffu, stats[r / 2][r % 2], 4 * g);
+          const int q = first + warp_row + 8 * r + g;
+          if (q < problem.queries) plain.pool_again(stages, {batch, head, q, 0}, stat);
+        }
+      }
     }
   }
 }
