@@ -12,7 +12,7 @@
 
 #include "tools/attn/command.hpp"
 #include "tools/attn/completion.hpp"
-#include "tools/attn/training_flags.hpp"
+#include "tools/attn/device.hpp"
 
 namespace attn::tools {
 namespace {
