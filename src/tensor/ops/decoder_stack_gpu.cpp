@@ -1,6 +1,5 @@
 #include "tensor/ops/decoder_stack_gpu.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>

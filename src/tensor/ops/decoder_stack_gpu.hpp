@@ -15,6 +15,7 @@
 #include "attn/tensor/tensor.hpp"
 #include "tensor/gpu/cells.hpp"
 #include "tensor/ops/attention_decoder_stack.hpp"
+#include "tensor/ops/rnn_layer.hpp"
 
 namespace attn::op {
 
