@@ -17,7 +17,7 @@ there() {
   return 1
 }
 
-for test in attention_test decode_test additive_test gpu_tensor_test; do
+for test in attention_test decode_test additive_test rows_test functor_test gpu_tensor_test gpu_conformance_test; do
   there $test || continue
   if "$programs/$test" --gtest_brief=1 > "$results/$test.log" 2>&1; then
     echo "$test: passed"
