@@ -25,6 +25,7 @@
 #include "conformance/array.hpp"
 #include "conformance/constant_ops.hpp"
 #include "conformance/lowering.hpp"
+#include "conformance/memory.hpp"
 #include "conformance/operators.hpp"
 
 namespace attn::conformance {

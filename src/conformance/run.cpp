@@ -18,6 +18,7 @@
 #include "attn/files/printable.hpp"
 #include "attn/files/safetensors.hpp"
 #include "attn/kernels/target.hpp"
+#include "attn/tensor/storage.hpp"
 #include "conformance/array.hpp"
 #include "conformance/case.hpp"
 #include "conformance/compare.hpp"

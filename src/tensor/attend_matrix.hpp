@@ -9,7 +9,6 @@
 #include <memory>
 #include <vector>
 
-#include "attn/core/dtype.hpp"
 #include "attn/kernels/recipe.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/tensor.hpp"

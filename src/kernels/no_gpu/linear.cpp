@@ -4,9 +4,7 @@
 #include "attn/kernels/gpu/linear.hpp"
 
 #include <cstddef>
-#include <cstdint>
 
-#include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 
 namespace attn::gpu {

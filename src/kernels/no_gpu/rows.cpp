@@ -4,7 +4,6 @@
 
 #include <cstddef>
 
-#include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 
 namespace attn::gpu {
