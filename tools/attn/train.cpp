@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/core/thread_pool.hpp"
 #include "attn/files/printable.hpp"

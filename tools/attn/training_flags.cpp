@@ -14,6 +14,7 @@
 #include "attn/tasks/prepare.hpp"
 #include "attn/tasks/task.hpp"
 #include "attn/tensor/gpu.hpp"
+#include "attn/tensor/storage.hpp"
 
 namespace attn::tools {
 namespace {
