@@ -46,13 +46,32 @@ bool soon(bool look, const Ready& ready) {
   return false;
 }
 
+/// Below the number of a job in a word of claims.
+constexpr int kTaskBits = 32;
+/// A task behind the last one of any job.
+constexpr std::uint64_t kClosed = 0x7FFFFFFF;
+
+std::uint64_t number_of(std::uint64_t claims) {
+  return claims >> kTaskBits;
+}
+
+int task_of(std::uint64_t claims) {
+  return static_cast<int>(claims & 0xFFFFFFFFu);
+}
+
+/// Asked once: the system reads a file to answer, which takes longer than a small job.
+int processors() {
+  static const int count = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  return count;
+}
+
 std::atomic<int>& chosen_threads() {
   static std::atomic<int> chosen = [] {
     int asked = 0;
     if (const char* text = std::getenv("ATTN_THREADS"))
       std::from_chars(text, text + std::strlen(text), asked);
     if (asked > 0) return std::min(asked, kMostThreads);
-    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    return processors();
   }();
   return chosen;
 }
@@ -88,6 +107,13 @@ ThreadPool::~ThreadPool() {
   for (std::thread& worker : workers_) worker.join();
 }
 
+// A job is numbered, and `claims_` holds its number above the number of the next task. Who
+// claims a task exchanges that whole word, so nobody claims a task of a job other than the one
+// he has read of; who has read of an old one finds nothing to claim. When all tasks are counted
+// as finished, no claim is left: claims are closed, and the next job is written. No lock is
+// taken unless somebody sleeps: two threads that wait for a mutex go through the kernel, which
+// takes longer than a small job.
+
 void ThreadPool::start(int tasks, int threads, Call function, const void* context) {
   threads = std::min(threads, tasks);
   std::unique_lock<std::mutex> owner;
@@ -96,66 +122,81 @@ void ThreadPool::start(int tasks, int threads, Call function, const void* contex
     for (int task = 0; task < tasks; ++task) function(context, task, 0);
     return;
   }
-  {
-    const std::lock_guard lock(mutex_);
-    while (static_cast<int>(workers_.size()) < threads - 1) {
-      const int index = static_cast<int>(workers_.size());
-      workers_.emplace_back([this, index] { work(index); });
-    }
-    tasks_ = tasks;
-    call_ = function;
-    context_ = context;
-    next_.store(0, std::memory_order_relaxed);
-    invited_ = threads - 1;
-    // Threads without a processor of their own would look in each other's time.
-    patient_.store(threads <= static_cast<int>(std::thread::hardware_concurrency()),
-                   std::memory_order_relaxed);
-    generation_.fetch_add(1, std::memory_order_release);
+  while (static_cast<int>(workers_.size()) < threads - 1) {
+    const int index = static_cast<int>(workers_.size());
+    workers_.emplace_back([this, index] { work(index); });
   }
-  wake_.notify_all();
+  const std::uint64_t job = number_of(claims_.load(std::memory_order_relaxed)) + 1;
+  claims_.store(((job - 1) << kTaskBits) | kClosed, std::memory_order_relaxed);
+  finished_.store(0, std::memory_order_relaxed);
+  tasks_.store(tasks, std::memory_order_release);
+  call_.store(function, std::memory_order_release);
+  context_.store(context, std::memory_order_release);
+  invited_.store(threads - 1, std::memory_order_relaxed);
+  // Threads without a processor of their own would look in each other's time.
+  const bool patient = threads <= processors();
+  patient_.store(patient, std::memory_order_relaxed);
+  claims_.store(job << kTaskBits);  // before sleepers_ is read, as those who sleep do it
+  if (sleepers_.load() > 0) {
+    {
+      const std::lock_guard lock(mutex_);
+    }  // none is between its look and its sleep now
+    wake_.notify_all();
+  }
   inside_task = true;
-  drain(0);
+  drain(job, 0);
   inside_task = false;
-  {
-    // Who has not come by now finds nothing to do, and is not waited for.
-    const std::lock_guard lock(mutex_);
-    invited_ = 0;
-  }
-  const auto done = [this] { return busy_.load(std::memory_order_acquire) == 0; };
-  if (soon(patient_.load(std::memory_order_relaxed), done)) return;
+  const auto done = [&] { return finished_.load(std::memory_order_acquire) == tasks; };
+  if (soon(patient, done)) return;
   std::unique_lock lock(mutex_);
-  done_.wait(lock, done);
+  caller_sleeps_.store(true);
+  done_.wait(lock, [&] { return finished_.load() == tasks; });
+  caller_sleeps_.store(false);
 }
 
-void ThreadPool::drain(int worker) {
+void ThreadPool::drain(std::uint64_t job, int worker) {
+  // Who reads of the next job here finds the claims of this one closed.
+  const int tasks = tasks_.load(std::memory_order_acquire);
+  const Call call = call_.load(std::memory_order_acquire);
+  const void* context = context_.load(std::memory_order_acquire);
+  std::uint64_t claims = claims_.load(std::memory_order_acquire);
   for (;;) {
-    const int task = next_.fetch_add(1, std::memory_order_relaxed);
-    if (task >= tasks_) return;
-    call_(context_, task, worker);
+    const int task = task_of(claims);
+    if (number_of(claims) != job || task >= tasks) return;
+    if (!claims_.compare_exchange_weak(claims, claims + 1, std::memory_order_acq_rel,
+                                       std::memory_order_acquire))
+      continue;
+    call(context, task, worker);
+    if (finished_.fetch_add(1) + 1 < tasks) {
+      claims = claims_.load(std::memory_order_acquire);
+      continue;
+    }
+    if (!caller_sleeps_.load()) return;
+    // Under the lock, or the caller could miss it between its look and its sleep.
+    const std::lock_guard lock(mutex_);
+    done_.notify_one();
+    return;
   }
 }
 
 void ThreadPool::work(int index) {
   inside_task = true;
   std::uint64_t seen = 0;
+  const auto next = [&](std::memory_order order) {
+    return number_of(claims_.load(order)) != seen;
+  };
   for (;;) {
-    soon(patient_.load(std::memory_order_relaxed),
-         [&] { return generation_.load(std::memory_order_relaxed) != seen; });
-    {
+    const bool came = soon(patient_.load(std::memory_order_relaxed),
+                           [&] { return next(std::memory_order_acquire); });
+    if (!came) {
       std::unique_lock lock(mutex_);
-      wake_.wait(lock, [&] {
-        return stopping_ ||
-               (generation_.load(std::memory_order_relaxed) != seen && index < invited_);
-      });
+      sleepers_.fetch_add(1);
+      wake_.wait(lock, [&] { return stopping_ || next(std::memory_order_seq_cst); });
+      sleepers_.fetch_sub(1);
       if (stopping_) return;
-      seen = generation_.load(std::memory_order_relaxed);
-      busy_.fetch_add(1, std::memory_order_relaxed);
     }
-    drain(index + 1);
-    if (busy_.fetch_sub(1, std::memory_order_acq_rel) > 1) continue;
-    // Under the lock, or the caller could miss it between its look and its sleep.
-    const std::lock_guard lock(mutex_);
-    done_.notify_one();
+    seen = number_of(claims_.load(std::memory_order_acquire));
+    if (index < invited_.load(std::memory_order_relaxed)) drain(seen, index + 1);
   }
 }
 

@@ -16,10 +16,46 @@
 namespace attn::gemm {
 namespace {
 
-/// Rows and columns of C that one task computes: large enough that packing its operands is
-/// cheap, small enough that a layer's products feed several threads.
+/// Rows and columns of C that one task computes, at most.
 constexpr std::int64_t kTaskRows = 512;
 constexpr std::int64_t kTaskColumns = 1024;
+/// Multiply-adds that are worth a task of their own: packing their operands is cheap.
+constexpr std::int64_t kTaskWork = std::int64_t{1} << 25;
+/// Edges of blocks lie at multiples of this, which inner loops like.
+constexpr std::int64_t kEdge = 16;
+
+std::int64_t in_parts(std::int64_t size, std::int64_t part) {
+  return (size + part - 1) / part;
+}
+
+/// How C is cut, by the shape alone: who computes what must not change a bit.
+struct Cut {
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t row_blocks = 0;
+  std::int64_t column_blocks = 0;
+
+  std::int64_t blocks() const { return row_blocks * column_blocks; }
+};
+
+template <class T>
+Cut cut(const Args<T>& args) {
+  std::int64_t down = in_parts(args.m, kTaskRows);
+  std::int64_t across = in_parts(args.n, kTaskColumns);
+  // Few blocks, or an odd number of them, leave threads waiting for the last one.
+  const auto uneven = [&] {
+    const std::int64_t blocks = args.batch * down * across;
+    return blocks < 4 || (blocks < 8 && blocks % 2 != 0);
+  };
+  while (uneven() && args.m * args.n / (down * across + 1) * args.k > kTaskWork)
+    ++(args.m / down >= args.n / across ? down : across);
+  const auto size_of = [](std::int64_t size, std::int64_t blocks) {
+    return in_parts(in_parts(size, blocks), kEdge) * kEdge;
+  };
+  const std::int64_t rows = size_of(args.m, down);
+  const std::int64_t columns = size_of(args.n, across);
+  return {rows, columns, in_parts(args.m, rows), in_parts(args.n, columns)};
+}
 
 struct Block {
   std::int64_t product = 0;
@@ -126,17 +162,16 @@ void product(const Args<T>& args, int threads) {
   validate(args);
   if (args.m == 0 || args.n == 0 || args.batch == 0) return;
   if (args.k == 0) return scale_alone(args);
-  const std::int64_t row_blocks = (args.m + kTaskRows - 1) / kTaskRows;
-  const std::int64_t column_blocks = (args.n + kTaskColumns - 1) / kTaskColumns;
-  const std::int64_t each = row_blocks * column_blocks;
+  const Cut cuts = cut(args);
+  const std::int64_t each = cuts.blocks();
   std::atomic<bool> done{true};
   ThreadPool::shared().parallel_for(
       static_cast<int>(args.batch * each),
       threads > 0 ? threads : ThreadPool::default_threads(), [&](int task) {
-        const std::int64_t row = task % each / column_blocks * kTaskRows;
-        const std::int64_t column = task % column_blocks * kTaskColumns;
-        const Block block{task / each, row, std::min(kTaskRows, args.m - row), column,
-                          std::min(kTaskColumns, args.n - column)};
+        const std::int64_t row = task % each / cuts.column_blocks * cuts.rows;
+        const std::int64_t column = task % cuts.column_blocks * cuts.columns;
+        const Block block{task / each, row, std::min(cuts.rows, args.m - row), column,
+                          std::min(cuts.columns, args.n - column)};
         if (!multiply(args, block)) done = false;
       });
   // The arguments were checked; what is left is memory.

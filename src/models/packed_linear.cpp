@@ -19,9 +19,9 @@
 namespace attn::models {
 namespace {
 
-/// Multiply-adds worth a thread of their own: some 50 us. Between the layers of a step a thread
-/// is still looking for work and begins at once.
-constexpr std::int64_t kTask = 1 << 21;
+/// Multiply-adds worth a thread of their own: some 20 us. Between the layers of a step a thread
+/// is still looking for work, and begins within a microsecond.
+constexpr std::int64_t kTask = 1 << 20;
 
 std::int64_t panels_of(std::int64_t columns) {
   const std::int64_t panel = cpu::packed_table().panel;

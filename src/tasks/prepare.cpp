@@ -23,6 +23,7 @@
 #include "attn/tensor/random.hpp"
 #include "attn/text/sha256.hpp"
 #include "attn/text/tokeniser.hpp"
+#include "tasks/begin_with.hpp"
 
 namespace attn::tasks {
 namespace {
@@ -87,6 +88,14 @@ std::string describe(const TrainingRequest& request, const PairModel& model,
 
 }  // namespace
 
+void begin_with_model(TrainingRequest& request, const std::filesystem::path& folder) {
+  const PairModel other = load_model(folder);
+  request.model = other.options;
+  request.limits = other.limits;
+  request.tokens.shared = other.source.checksum() == other.target.checksum();
+  request.begin = folder;
+}
+
 Corpus load_corpus(const TrainingRequest& request, const Say& say) {
   const Task& task = task_named(request.task);
   Corpus corpus = request.data.empty() ? task.load(request.language, say)
@@ -103,8 +112,10 @@ Prepared prepare(const TrainingRequest& request, const Corpus& corpus,
   const Task& task = task_named(request.task);
   if (corpus.train.empty()) fail(corpus.name, " has no examples to learn from");
   say("tokenising " + std::to_string(corpus.train.size()) + " pairs");
+  const bool begins = resume == Resume::no && !request.begin.empty();
   Vocabularies tokenisers =
       resume == Resume::yes ? read_vocabularies(folder, request.tokens.shared)
+      : begins              ? read_vocabularies(request.begin, request.tokens.shared)
                             : learn_tokenisers(request.tokens, corpus.train, learn_subwords);
   models::ModelOptions options = request.model;
   options.source_vocabulary = tokenisers.source.size();
@@ -125,6 +136,8 @@ Prepared prepare(const TrainingRequest& request, const Corpus& corpus,
                               .history = "{}"},
                     .plan = {},
                     .dropped = encoded.dropped};
+  if (begins)
+    begin_with(*prepared.model.model, *load_model(request.begin).model, request.begin);
   prepared.plan.options = request.training;
   prepared.plan.metric = task.metric;
   prepared.plan.what = describe(request, prepared.model, encoded.pairs);

@@ -137,7 +137,8 @@ TrainingRequest default_request(const Task& task) {
           .model = task.model,
           .training = task.training,
           .limits = task.limits,
-          .command = {}};
+          .command = {},
+          .begin = {}};
 }
 
 void save_request(const fs::path& folder, const TrainingRequest& request) {
@@ -181,7 +182,8 @@ TrainingRequest load_request(const fs::path& folder) {
           .training = training_of(files::member(json, "training", where), where),
           .limits = {files::to_int(files::member(limits, "source", where), where),
                      files::to_int(files::member(limits, "target", where), where)},
-          .command = text("command")};
+          .command = text("command"),
+          .begin = {}};
 }
 
 }  // namespace attn::tasks

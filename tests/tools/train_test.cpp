@@ -116,6 +116,34 @@ pid_t start(std::vector<std::string> arguments) {
   return child;
 }
 
+TEST(TrainCommand, BeginsWithWhatAnotherModelHasLearnt) {
+  const tasks::Scratch scratch;
+  const std::string data = scratch.write("pairs.tsv", word_pairs());
+  const fs::path first = scratch.path() / "first";
+  const fs::path second = scratch.path() / "second";
+  ASSERT_EQ(say(train_command(data, first, "160")).status, success);
+  const std::vector<std::string> further{
+      "train",   "pronounce", "--data", data,     "--begin",        first, "--out", second,
+      "--steps", "10",        "--rate", "0.0001", "--batch-tokens", "300"};
+  const Said went_on = say(further);
+  ASSERT_EQ(went_on.status, success) << went_on.err;
+  ASSERT_FALSE(losses(second).empty());
+  // From nothing the first ten steps are far above the last ten.
+  EXPECT_LT(losses(second).front(), 0.5 * losses(first).front());
+  EXPECT_LT(losses(second).front(), 2.0 * losses(first).back());
+
+  auto larger = further;
+  larger.insert(larger.end(), {"--dim", "64"});
+  larger[7] = scratch.path() / "larger";
+  const Said misfit = say(larger);
+  EXPECT_EQ(misfit.status, failure);
+  EXPECT_NE(misfit.err.find("has other sizes"), std::string::npos) << misfit.err;
+  auto units = further;
+  units.insert(units.end(), {"--source-units", "words"});
+  units[7] = scratch.path() / "units";
+  EXPECT_EQ(say(units).status, failure);
+}
+
 TEST(TrainCommand, KilledInTheMiddleItGoesOnToTheLossesOfAnUninterruptedRun) {
   const tasks::Scratch scratch;
   const std::string data = scratch.write("pairs.tsv", word_pairs());

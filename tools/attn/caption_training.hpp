@@ -19,7 +19,6 @@ namespace attn::tools {
 /// Flags of `train` that caption alone has; negative or empty: not given.
 struct CaptionFlags {
   std::string attention;
-  std::string begin;
   std::int64_t canvases = -1;
   double doubly = -1.0;
   double entropy = -1.0;

@@ -21,6 +21,7 @@
 #include "attn/tasks/fetch/cache.hpp"
 #include "attn/tasks/pairs/read_pairs.hpp"
 #include "attn/tasks/pronounce/load_pronounce.hpp"
+#include "attn/tasks/summarise/gap_sentences.hpp"
 #include "attn/tasks/summarise/load_summarise.hpp"
 #include "attn/tasks/translate/load_translate.hpp"
 #include "tools/attn/baselines.hpp"
@@ -40,6 +41,7 @@ struct DataOptions {
   std::string data;
   std::string out;
   std::string make_split;
+  std::string gaps;
   std::size_t samples = 3;
   bool baselines = false;
   bool json = false;
@@ -193,6 +195,9 @@ int fetch_encoder(const DataOptions& options, const Streams& streams) {
 
 int data(const DataOptions& options, const Streams& streams) {
   if (!options.make_split.empty()) return make_split(options, streams);
+  if (!options.gaps.empty() && options.task != "summarise")
+    fail("attn data: --gaps takes sentences out of the texts of summarise, not of ",
+         options.task);
   if (options.task == "embed") return fetch_encoder(options, streams);
   if (options.task == "caption") {
     if (!options.data.empty() || options.baselines)
@@ -205,6 +210,13 @@ int data(const DataOptions& options, const Streams& streams) {
     fmt::print(streams.out, "{}\n", corpus_json(options, corpus).dump(2));
   } else {
     print_corpus(options, corpus, streams);
+  }
+  if (!options.gaps.empty()) {
+    const std::vector<tasks::Example> pairs = tasks::gap_sentences(corpus.train);
+    write_part(options.gaps, pairs);
+    fmt::print(options.json ? streams.err : streams.out,
+               "\nWritten to {}: {} texts of train without a sentence, and that sentence\n",
+               options.gaps, pairs.size());
   }
   if (options.out.empty()) return success;
   tasks::make_folder(options.out);
@@ -258,6 +270,11 @@ void add_data(CLI::App& app, Action& action) {
   command
       ->add_option("--out", options->out, "Write train.tsv, development.tsv and test.tsv here")
       ->type_name("DIR");
+  command
+      ->add_option("--gaps", options->gaps,
+                   "Of summarise: write texts of train without a sentence, and that sentence,\n"
+                   "for a first training with attn train --data, then --begin")
+      ->type_name("FILE.tsv");
   command
       ->add_option("--make-split", options->make_split,
                    "Make the list of what is held out anew, for data/splits")

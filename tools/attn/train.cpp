@@ -54,6 +54,7 @@ std::string command_text(const TrainOptions& options) {
   };
   const TrainingFlags& flags = options.flags;
   if (!flags.data.empty()) add("data", fs::path(flags.data).filename().string());
+  if (!flags.begin.empty()) add("begin", fs::path(flags.begin).filename().string());
   if (!flags.language.empty()) add("language", flags.language);
   if (!flags.source_units.empty()) add("source-units", flags.source_units);
   if (!flags.target_units.empty()) add("target-units", flags.target_units);
@@ -78,6 +79,13 @@ tasks::TrainingRequest request_of(const TrainOptions& options) {
   if (request.task != options.task)
     fail(files::path_text(folder), " is a training of ", request.task, ", not of ",
          options.task);
+  if (!options.flags.begin.empty()) {
+    if (options.flags.vocabulary > 0 || !options.flags.source_units.empty() ||
+        !options.flags.target_units.empty())
+      fail("attn train: with --begin the vocabularies are those of that model; leave out ",
+           "--vocabulary, --source-units and --target-units");
+    tasks::begin_with_model(request, options.flags.begin);
+  }
   apply(options.flags, request);
   if (!options.resume) request.command = command_text(options);
   return request;
@@ -167,13 +175,20 @@ void add_train(CLI::App& app, Action& action) {
       "    attn train translate --out danish --language da\n"
       "    attn train translate --out fast --device gpu --precision bf16 --batch-tokens 16384\n"
       "    attn train pronounce --out mine --data words.tsv\n"
+      "    attn train pronounce --out names --begin phones --data names.tsv --rate 0.0003\n"
       "    attn train translate --out mine --data sentences.tsv --vocabulary 2000\n"
       "    attn train caption --out pictures --attention soft --minutes 20");
   add_task_argument(*command, options->task, {"caption"});
   command->add_option("--out", options->out, "Folder of the model and its training")
       ->required()
       ->type_name("DIR");
-  command->add_flag("--resume", options->resume, "Go on from the folder's checkpoint");
+  CLI::Option* resume =
+      command->add_flag("--resume", options->resume, "Go on from the folder's checkpoint");
+  command
+      ->add_option("--begin", options->flags.begin,
+                   "Begin with this model: its sizes, vocabularies and weights")
+      ->type_name("DIR")
+      ->excludes(resume);
   add_threads_flag(*command, options->threads);
   add_device_flag(*command, options->flags.device,
                   "Where steps are computed; evaluations run on the CPU");

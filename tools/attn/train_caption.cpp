@@ -39,7 +39,6 @@ void apply_caption(const CaptionFlags& flags, tasks::CaptionRequest& request) {
   if (flags.entropy >= 0.0) request.loss.reinforce.lambda_e = flags.entropy;
   if (flags.reward >= 0.0) request.loss.reinforce.lambda_r = flags.reward;
   if (flags.soft_share >= 0.0) request.loss.soft_probability = flags.soft_share;
-  if (!flags.begin.empty()) request.begin = flags.begin;
 }
 
 /// The part of the command that is worth keeping in the card of the model.
@@ -53,7 +52,7 @@ std::string caption_command(const TrainCaption& asked) {
   };
   const CaptionFlags& flags = asked.caption;
   if (!flags.attention.empty()) add("attention", flags.attention);
-  if (!flags.begin.empty()) add("begin", fs::path(flags.begin).filename().string());
+  if (!asked.flags.begin.empty()) add("begin", fs::path(asked.flags.begin).filename().string());
   if (flags.canvases > 0) add("canvases", std::to_string(flags.canvases));
   number("doubly", flags.doubly);
   number("reward", flags.reward);
@@ -76,6 +75,7 @@ tasks::CaptionRequest caption_request(const TrainCaption& asked) {
     fail(files::path_text(folder), " is a training of ", models::name_of(request.model.looking),
          " attention, not of ", asked.caption.attention);
   apply_caption(asked.caption, request);
+  if (!asked.flags.begin.empty()) request.begin = asked.flags.begin;
   for (const auto& [name, value] : asked.flags.training)
     tasks::set_training_option(request.training, name, value);
   if (!asked.resume) request.command = caption_command(asked);
@@ -85,8 +85,8 @@ tasks::CaptionRequest caption_request(const TrainCaption& asked) {
 }  // namespace
 
 bool CaptionFlags::given() const {
-  return !attention.empty() || !begin.empty() || canvases > 0 || doubly >= 0.0 ||
-         entropy >= 0.0 || reward >= 0.0 || soft_share >= 0.0;
+  return !attention.empty() || canvases > 0 || doubly >= 0.0 || entropy >= 0.0 ||
+         reward >= 0.0 || soft_share >= 0.0;
 }
 
 void add_caption_flags(CLI::App& command, CaptionFlags& flags) {
@@ -94,8 +94,6 @@ void add_caption_flags(CLI::App& command, CaptionFlags& flags) {
   in_group(command.add_option("--attention", flags.attention, "How a caption model looks"))
       ->type_name("soft|hard")
       ->check(CLI::IsMember({"soft", "hard"}));
-  in_group(command.add_option("--begin", flags.begin, "Begin with the weights of this model"))
-      ->type_name("DIR");
   in_group(command.add_option("--canvases", flags.canvases, "Pictures of a step; default 32"))
       ->check(CLI::Range(1, 1 << 16));
   in_group(command.add_option("--doubly", flags.doubly,

@@ -32,6 +32,7 @@ struct TrainingFlags {
   std::vector<std::pair<std::string, std::string>> training;  ///< option of TrainingOptions
   std::string language;
   std::string data;
+  std::string begin;  ///< a model folder
   std::string source_units;
   std::string target_units;
   long vocabulary = 0;

@@ -58,22 +58,26 @@ class ThreadPool {
 
   void start(int tasks, int threads, Call function, const void* context);
   void work(int index);
-  void drain(int worker);
+  void drain(std::uint64_t job, int worker);
 
   std::mutex callers_;  ///< held by the caller who has the pool
+  std::vector<std::thread> workers_;
+  // The job; written by its caller before its number is.
+  std::atomic<int> tasks_{0};
+  std::atomic<Call> call_{nullptr};
+  std::atomic<const void*> context_{nullptr};
+  std::atomic<int> invited_{0};       ///< workers of a lower index take part
+  std::atomic<bool> patient_{false};  ///< whether to look before sleeping
+  alignas(64) std::atomic<std::uint64_t> claims_{
+      0};                                     ///< number of the job, and of its next task
+  alignas(64) std::atomic<int> finished_{0};  ///< tasks
+  std::atomic<bool> caller_sleeps_{false};
+  // For those who sleep.
+  std::atomic<int> sleepers_{0};
   std::mutex mutex_;
   std::condition_variable wake_;
   std::condition_variable done_;
-  std::vector<std::thread> workers_;
-  std::atomic<std::uint64_t> generation_{0};  ///< written under mutex_
-  int invited_ = 0;                           ///< workers with a lower index take part
-  std::atomic<int> busy_{0};                  ///< workers that came; they come under mutex_
-  std::atomic<bool> patient_{false};          ///< whether to look for a while before sleeping
   bool stopping_ = false;
-  std::atomic<int> next_{0};
-  int tasks_ = 0;
-  Call call_ = nullptr;
-  const void* context_ = nullptr;
 };
 
 }  // namespace attn

@@ -33,10 +33,16 @@ struct TrainingRequest {
   TrainingOptions training;
   Limits limits;
   std::string command;  ///< that began it, for the card of the model
+  std::filesystem::path
+      begin;  ///< a model whose weights come first; not kept: they are in checkpoints
 };
 
 /// What the task itself would ask for.
 TrainingRequest default_request(const Task& task);
+
+/// Asks for a model like the one in the folder, with its vocabularies, and to begin with its
+/// weights.
+void begin_with_model(TrainingRequest& request, const std::filesystem::path& folder);
 
 void save_request(const std::filesystem::path& folder, const TrainingRequest& request);
 /// FileError when the folder has none, or a damaged one.

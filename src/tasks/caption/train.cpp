@@ -23,6 +23,7 @@
 #include "attn/tensor/random.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "tasks/begin_with.hpp"
 #include "tasks/caption/options_json.hpp"
 #include "tasks/caption/pixels.hpp"
 #include "tasks/training_loop.hpp"
@@ -125,20 +126,6 @@ class CaptionLearner final : public Learner {
   std::int64_t epoch_ = 0;
 };
 
-/// Weights of another model of the same sizes; how it looks may differ.
-void begin_with(CaptionModel& model, const std::filesystem::path& folder) {
-  const CaptionModel other = load_caption_model(folder);
-  const NoGrad off_the_tape;
-  const auto theirs = other.model->named_parameters();
-  for (const auto& [name, tensor] : model.model->named_parameters()) {
-    const Tensor from = nn::find_tensor(theirs, name);
-    if (!from.defined() || !(from.shape() == tensor.shape()))
-      fail("the model in ", folder.string(), " has other sizes: ", name, " is ",
-           from.defined() ? from.text() : "not there", ", not ", tensor.text());
-    Tensor(tensor).copy_from(from);
-  }
-}
-
 std::string caption_what(const CaptionRequest& request) {
   return nlohmann::json{{"task", "caption"},
                         {"model", json_of(request.model)},
@@ -169,7 +156,8 @@ Trained train_caption(const CaptionPlan& plan, const DigitParts& parts, const Wa
   nn::random() = Random(request.training.seed).named("weights");
   CaptionModel model = make_caption_model(request.model);
   // What goes on has its weights in the checkpoint.
-  if (!request.begin.empty() && plan.resume == Resume::no) begin_with(model, request.begin);
+  if (!request.begin.empty() && plan.resume == Resume::no)
+    begin_with(*model.model, *load_caption_model(request.begin).model, request.begin);
   CaptionLearner learner(std::move(model), plan, parts);
   return run_training(learner,
                       {.options = request.training,
