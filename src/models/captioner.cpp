@@ -207,7 +207,7 @@ Tensor Captioner::reinforce(const CaptionBatch& batch, const CaptionReading& rea
       nn::reinforce({.scores = reading.scores,
                      .sample = reading.places,
                      .log_py = reading.log_py,
-                     .baseline = baseline_.detach().clone(),
+                     .baseline = baseline_.detach().clone().to(reading.log_py.dtype()),
                      .target_lens = lengths_of(batch.target),
                      .use_soft = use_soft.defined() ? use_soft.to(device()) : use_soft},
                     options);
