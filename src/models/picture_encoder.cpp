@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/nn/conv.hpp"
 #include "attn/nn/module.hpp"

@@ -25,7 +25,6 @@
 #include "attn/tasks/scores.hpp"
 #include "attn/tasks/task.hpp"
 #include "attn/tasks/trainer.hpp"
-#include "attn/tensor/storage.hpp"
 #include "tools/attn/caption_training.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/device.hpp"

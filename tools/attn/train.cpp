@@ -19,7 +19,6 @@
 #include "attn/tasks/prepare.hpp"
 #include "attn/tasks/task.hpp"
 #include "attn/tasks/trainer.hpp"
-#include "attn/tensor/storage.hpp"
 #include "tools/attn/caption_training.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/device.hpp"
