@@ -68,13 +68,13 @@ Tensor best_places(const Tensor& scores) {
 }
 
 /// Which captions are to use the mixture: boolean [batch].
-Tensor coins(std::int64_t batch, double probability) {
+Tensor coins(std::int64_t batch, double probability, Device device) {
   const auto thrown = uniform({batch}, 0.0, 1.0, nn::random()).to_vector<float>();
   const Tensor soft = Tensor::zeros({batch}, DType::boolean);
   bool* flags = soft.mutable_data<bool>();
   for (std::size_t i = 0; i < thrown.size(); ++i)
     flags[i] = static_cast<double>(thrown[i]) < probability;
-  return soft;
+  return soft.to(device);
 }
 
 }  // namespace
@@ -112,8 +112,12 @@ Captioner::Captioner(const CaptionerOptions& options)
       out_(add("out", nn::Linear({.in = options.words, .out = options.vocabulary}))),
       baseline_(add_buffer("baseline", Tensor::zeros({1}))) {}
 
+Device Captioner::device() const {
+  return baseline_.device();
+}
+
 Captioner::Source Captioner::begin(const Tensor& canvases, State& state) const {
-  const EncodedPicture seen = encoder_(canvases);
+  const EncodedPicture seen = encoder_(canvases.to(score_.weight().dtype()).to(device()));
   const Tensor start = start_(seen.layout);
   state = {tanh(start.slice(1, 0, options_.hidden)),
            start.slice(1, options_.hidden, 2 * options_.hidden)};
@@ -138,8 +142,7 @@ Captioner::Step Captioner::step(const Source& source, State& state, const Tensor
     made.places = choice == Choice::given  ? places
                   : choice == Choice::draw ? nn::draw_locations(made.scores, {}, nn::random())
                                            : best_places(made.scores);
-    context = nn::hard_attention(made.scores, source.annotations, made.places).context *
-              soft.beta.unsqueeze(2);
+    context = nn::annotations_at(source.annotations, made.places) * soft.beta.unsqueeze(2);
     if (use_soft.defined())
       context = where(use_soft.reshape({use_soft.size(0), 1, 1}), soft.context, context);
   }
@@ -157,13 +160,14 @@ CaptionReading Captioner::run(const CaptionBatch& batch, Choice choice, const Te
   check(batch, options_);
   State state;
   const Source source = begin(batch.canvas, state);
+  const Tensor input = batch.input.to(device());
   std::vector<Tensor> logits;
   std::vector<Tensor> scores;
   std::vector<Tensor> hidden;
   std::vector<Tensor> looked;
   for (std::int64_t t = 0; t < batch.input.size(1); ++t) {
     const Tensor here = places.defined() ? places.slice(1, t, t + 1) : Tensor();
-    const Step made = step(source, state, batch.input.select(1, t), choice, here, use_soft);
+    const Step made = step(source, state, input.select(1, t), choice, here, use_soft);
     logits.push_back(made.logits);
     scores.push_back(made.scores);
     hidden.push_back(made.hidden);
@@ -173,8 +177,12 @@ CaptionReading Captioner::run(const CaptionBatch& batch, Choice choice, const Te
   reading.logits = stack(logits, 1);
   reading.scores = concat(scores, 1);
   if (!looked.empty()) reading.places = concat(looked, 1);
-  const Tensor word = gather(log_softmax(reading.logits), 2, batch.target.unsqueeze(2));
-  reading.log_py = sum(keep_where(word.squeeze(2), counted_targets(batch.target)), 1);
+  // A sum over a caption is no number for 16 bits.
+  const Tensor believed = log_softmax(
+      reading.logits.dtype() == DType::f64 ? reading.logits : reading.logits.to(DType::f32));
+  const Tensor word = gather(believed, 2, batch.target.to(device()).unsqueeze(2));
+  reading.log_py =
+      sum(keep_where(word.squeeze(2), counted_targets(batch.target).to(device())), 1);
   // The term looks at all steps at once, so it is asked for once they are all there.
   if (options_.looking == Looking::soft)
     reading.regulariser = gate_
@@ -188,18 +196,21 @@ CaptionReading Captioner::run(const CaptionBatch& batch, Choice choice, const Te
 
 CaptionReading Captioner::read(const CaptionBatch& batch, const Tensor& places,
                                const Tensor& use_soft) const {
-  return run(batch, places.defined() ? Choice::given : Choice::best, places, use_soft);
+  const auto moved = [this](const Tensor& x) { return x.defined() ? x.to(device()) : x; };
+  return run(batch, places.defined() ? Choice::given : Choice::best, moved(places),
+             moved(use_soft));
 }
 
 Tensor Captioner::reinforce(const CaptionBatch& batch, const CaptionReading& reading,
                             const nn::ReinforceOptions& options, const Tensor& use_soft) {
-  const nn::Reinforced made = nn::reinforce({.scores = reading.scores,
-                                             .sample = reading.places,
-                                             .log_py = reading.log_py,
-                                             .baseline = baseline_.detach().clone(),
-                                             .target_lens = lengths_of(batch.target),
-                                             .use_soft = use_soft},
-                                            options);
+  const nn::Reinforced made =
+      nn::reinforce({.scores = reading.scores,
+                     .sample = reading.places,
+                     .log_py = reading.log_py,
+                     .baseline = baseline_.detach().clone().to(reading.log_py.dtype()),
+                     .target_lens = lengths_of(batch.target),
+                     .use_soft = use_soft.defined() ? use_soft.to(device()) : use_soft},
+                    options);
   const NoGrad off_the_tape;
   baseline_.copy_from(made.new_baseline);
   return made.surrogate;
@@ -207,7 +218,7 @@ Tensor Captioner::reinforce(const CaptionBatch& batch, const CaptionReading& rea
 
 Tensor Captioner::loss(const CaptionBatch& batch, const CaptionLossOptions& options) {
   if (options_.looking == Looking::hard && training()) {
-    const Tensor use_soft = coins(batch.canvas.size(0), options.soft_probability);
+    const Tensor use_soft = coins(batch.canvas.size(0), options.soft_probability, device());
     const CaptionReading reading = run(batch, Choice::draw, {}, use_soft);
     return reinforce(batch, reading, options.reinforce, use_soft);
   }

@@ -43,7 +43,7 @@ std::vector<Described> Captioner::describe(const Tensor& canvases, std::int64_t 
   std::size_t open = rows;
   // One step more than words: the last may still be kEos.
   for (std::int64_t t = 0; t <= longest && open > 0; ++t) {
-    const Tensor read = Tensor::from(tokens, {canvases.size(0)});
+    const Tensor read = Tensor::from(tokens, {canvases.size(0)}).to(device());
     const Step step = this->step(source, state, read, Choice::best, {}, {});
     const std::vector<float> believed = floats(log_softmax(step.logits));
     const std::vector<float> alpha = floats(step.alpha);

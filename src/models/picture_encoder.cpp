@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/nn/conv.hpp"
 #include "attn/nn/module.hpp"
@@ -39,8 +38,8 @@ nn::Conv2d conv(std::int64_t in, std::int64_t out, std::int64_t kernel, std::int
   return made;
 }
 
-/// x and y from -1 to 1: [batch, 2, grid, grid].
-Tensor coordinates(std::int64_t batch, std::int64_t grid, DType dtype) {
+/// x and y from -1 to 1: [batch, 2, grid, grid], beside `x`.
+Tensor coordinates(std::int64_t batch, std::int64_t grid, const Tensor& x) {
   std::vector<float> numbers(static_cast<std::size_t>(2 * grid * grid));
   const auto at = [grid](std::int64_t i) {
     return (2.0f * static_cast<float>(i) + 1.0f) / static_cast<float>(grid) - 1.0f;
@@ -49,7 +48,10 @@ Tensor coordinates(std::int64_t batch, std::int64_t grid, DType dtype) {
     numbers[static_cast<std::size_t>(i)] = at(i % grid);
     numbers[static_cast<std::size_t>(grid * grid + i)] = at(i / grid);
   }
-  return Tensor::from(numbers, {1, 2, grid, grid}).to(dtype).expand({batch, 2, grid, grid});
+  return Tensor::from(numbers, {1, 2, grid, grid})
+      .to(x.dtype())
+      .to(x.device())
+      .expand({batch, 2, grid, grid});
 }
 
 }  // namespace
@@ -74,7 +76,7 @@ EncodedPicture PictureEncoder::operator()(const Tensor& pictures) const {
          options_.side, ", ", options_.side, "] is accepted");
   const std::int64_t batch = pictures.size(0);
   Tensor x = relu(second_(relu(first_(pictures.unsqueeze(1)))));
-  x = relu(third_(concat({x, coordinates(batch, grid(), x.dtype())}, 1)));
+  x = relu(third_(concat({x, coordinates(batch, grid(), x)}, 1)));
   x = relu(fourth_(x));
   const Tensor layout = max_pool_by_two(relu(layout_(x)), 2);
   return {x.flatten(2, 3).transpose(1, 2).contiguous(), layout.reshape({batch, layout_size()})};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <map>
 #include <string>
@@ -13,6 +14,7 @@
 #include "attn/nn/module.hpp"
 #include "attn/nn/registry.hpp"
 #include "attn/tensor/random.hpp"
+#include "attn/tensor/storage.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 
@@ -47,19 +49,40 @@ double loss(const Setup& setup) {
   return total;
 }
 
+/// The numbers of a leaf, to be changed where they lie.
+class Numbers {
+ public:
+  explicit Numbers(const Tensor& tensor)
+      : flat_(tensor.detach().reshape({tensor.numel()})), kept_(flat_.to_vector<double>()) {
+    if (!tensor.is_contiguous())
+      fail("attn::nn::check_gradients: the example's ", tensor.text(),
+           " does not lie in one piece; contiguous() makes it so");
+  }
+
+  std::size_t size() const { return kept_.size(); }
+  /// Number i becomes what it was, plus `change`.
+  void move(std::size_t i, double change) const {
+    const auto at = static_cast<std::int64_t>(i);
+    flat_.slice(0, at, at + 1).fill(kept_[i] + change);
+  }
+
+ private:
+  Tensor flat_;
+  std::vector<double> kept_;
+};
+
 double worst_error(const Setup& setup, const Tensor& tensor, const Tensor& grad, double step) {
   const std::vector<double> tape =
       grad.defined() ? grad.to_vector<double>()
                      : std::vector<double>(static_cast<std::size_t>(tensor.numel()), 0.0);
   double worst = 0.0;
-  auto* numbers = tensor.mutable_data<double>();
+  const Numbers numbers(tensor);
   for (std::size_t i = 0; i < tape.size(); ++i) {
-    const double kept = numbers[i];
-    numbers[i] = kept + step;
+    numbers.move(i, step);
     const double above = loss(setup);
-    numbers[i] = kept - step;
+    numbers.move(i, -step);
     const double below = loss(setup);
-    numbers[i] = kept;
+    numbers.move(i, 0.0);
     const double want = (above - below) / (2.0 * step);
     const double error = std::fabs(tape[i] - want) / (1.0 + std::fabs(want));
     worst =
@@ -75,13 +98,16 @@ Tensor needed(const std::vector<NamedTensor>& tensors, const std::string& name) 
 }
 
 /// Runs with the tape and leaves the gradients at the leaves.
-Made run_tape(Setup& setup, Random& random) {
+Made run_tape(Setup& setup, Random& random, Device device) {
   const Made made = setup.mechanism.run(setup.given);
   std::vector<Tensor> outputs;
   std::vector<Tensor> seeds;
   for (const auto& [name, output] : made.outputs) {
     if (!output.defined() || output.dtype() != DType::f64 || !output.requires_grad()) continue;
-    const Tensor seed = normal(output.shape(), 0.0, 1.0, random, DType::f64);
+    if (output.device() != device)
+      fail<Error>("attn::nn::check_gradients: ", setup.mechanism.name, " computed ", name,
+                  " on the ", name_of(output.device()), ", not on the ", name_of(device));
+    const Tensor seed = normal(output.shape(), 0.0, 1.0, random, DType::f64, device);
     setup.seeds[name] = seed;
     outputs.push_back(output);
     seeds.push_back(seed);
@@ -98,9 +124,11 @@ std::vector<GradientCheck> check_gradients(const Mechanism& mechanism,
     fail("attn::nn::check_gradients: ", mechanism.name, " has no example to run");
   Random random(options.seed);
   Setup setup{mechanism, mechanism.example(random), {}};
+  for (auto* tensors : {&setup.given.inputs, &setup.given.parameters})
+    for (auto& [name, tensor] : *tensors) tensor = tensor.to(options.device);
   for (auto& [name, tensor] : setup.given.inputs)
     if (setup.differentiates(name, tensor)) tensor.set_requires_grad();
-  const Made made = run_tape(setup, random);
+  const Made made = run_tape(setup, random, options.device);
 
   std::vector<GradientCheck> checks;
   if (setup.seeds.empty()) return checks;

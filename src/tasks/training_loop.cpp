@@ -25,6 +25,9 @@
 #include "attn/tasks/weight_average.hpp"
 #include "attn/tensor/random.hpp"
 #include "attn/tensor/storage.hpp"
+#include "attn/tensor/tape.hpp"
+#include "attn/tensor/tensor.hpp"
+#include "nn/replace.hpp"
 #include "tasks/training_log.hpp"
 
 namespace attn::tasks {
@@ -226,6 +229,14 @@ class Run {
     if (watch_.progress) watch_.progress(progress);
   }
 
+  /// As the optimiser does when it begins to keep masters: buffers stay as they are.
+  void round_parameters() {
+    if (plan_.precision == DType::f32) return;
+    const NoGrad off_the_tape;
+    for (const Tensor& parameter : module_.parameters())
+      nn::replace(parameter, parameter.detach().to(plan_.precision));
+  }
+
   /// Scores the averaged weights and keeps them if they are the best; true: time to end.
   bool no_better() {
     const Clock::time_point then = Clock::now();
@@ -247,7 +258,7 @@ class Run {
       module_.to(plan_.device);
       module_.train();
     }
-    module_.to(plan_.precision);
+    round_parameters();
     evaluated_ = state_.steps;
     tell(scores);
     save();

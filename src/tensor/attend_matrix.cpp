@@ -10,6 +10,7 @@
 #include "attn/core/error.hpp"
 #include "attn/kernels/erase.hpp"
 #include "attn/kernels/recipe.hpp"
+#include "attn/normalise/identity.hpp"
 #include "attn/normalise/softmax.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/matmul.hpp"
@@ -97,12 +98,12 @@ Tensor similarities(const Tensor& q, const Tensor& k, const Tensor& w, const Rec
   }
 }
 
-/// Modifiers and masks as an op: s and the tables in, -inf where a pair is left out.
+/// Modifiers and masks as an op: s and the tables in.
 Tensor scores(const Tensor& s, const std::shared_ptr<const BoundRecipe>& recipe,
-              const std::vector<Tensor>& tables) {
+              const std::vector<Tensor>& tables, gpu::LeftOut left_out) {
   const Tensor packed = s.detach().contiguous();
   Tensor out = Tensor::empty(s.shape(), DType::f32, Device::gpu);
-  gpu::score_pairs(recipe->recipe(), packed, out);
+  gpu::score_pairs(recipe->recipe(), packed, left_out, out);
   std::vector<Tensor> inputs{s};
   inputs.insert(inputs.end(), tables.begin(), tables.end());
   std::vector<Shape> shapes;
@@ -110,8 +111,8 @@ Tensor scores(const Tensor& s, const std::shared_ptr<const BoundRecipe>& recipe,
   for (const Tensor& table : tables) shapes.push_back(table.shape());
   const bool weighted = recipe->recipe().weights.data != nullptr;
   record("attend", inputs, {&out, 1},
-         [recipe, shapes, weighted, saved = Saved(packed)](const Gradients& grads,
-                                                           const Needs& needs) -> Gradients {
+         [recipe, shapes, weighted, left_out, saved = Saved(packed)](
+             const Gradients& grads, const Needs& needs) -> Gradients {
            Gradients down(shapes.size() + 1);
            std::vector<Tensor> d_tables(shapes.size());
            for (std::size_t i = 0; i < shapes.size(); ++i) {
@@ -121,10 +122,19 @@ Tensor scores(const Tensor& s, const std::shared_ptr<const BoundRecipe>& recipe,
            }
            down[0] = Tensor::empty(saved.get().shape(), DType::f32, Device::gpu);
            gpu::score_pairs_backward(recipe->recipe(), recipe->grads_into(d_tables),
-                                     saved.get(), grads[0].contiguous(), down[0]);
+                                     saved.get(), left_out, grads[0].contiguous(), down[0]);
            return down;
          });
   return out;
+}
+
+bool is_softmax(const AnyNormaliser& normaliser) {
+  return normaliser.final_weight == erase_normaliser(normalise::Softmax{}, {}).final_weight;
+}
+
+/// Whether the weights are the scores.
+bool is_identity(const AnyNormaliser& normaliser) {
+  return normaliser.final_weight == erase_normaliser(normalise::Identity{}, {}).final_weight;
 }
 
 }  // namespace
@@ -135,15 +145,17 @@ bool is_by_matrix(const Recipe& recipe, const Want& want, const AttendSizes& siz
   const bool has_products =
       recipe.similarity == Similarity::dot || recipe.similarity == Similarity::additive ||
       recipe.similarity == Similarity::sum || recipe.similarity == Similarity::given;
-  const bool is_softmax =
-      recipe.normaliser.final_weight == erase_normaliser(normalise::Softmax{}, {}).final_weight;
+  // pooled() takes a weight of 0 for one that does not count, which a score of 0 does.
+  const bool has_weights =
+      is_softmax(recipe.normaliser) ||
+      (is_identity(recipe.normaliser) && !want.has(Want::output) && !want.has(Want::arg_max));
   const bool has_factors = std::all_of(
       recipe.factors.begin(), recipe.factors.end(),
       [](const AnyWeight& factor) { return factor.is_factor && factor.stage.data.slots == 0; });
   const bool is_fused =
       recipe.similarity == Similarity::dot ||
       (recipe.similarity == Similarity::additive && sizes.storage == DType::f32);
-  return sizes.problem.dtype == DType::f32 && has_products && is_softmax && has_factors &&
+  return sizes.problem.dtype == DType::f32 && has_products && has_weights && has_factors &&
          !want.has(Want::log_sum_exp) && want.reach() < 0 && want.top_count() < 0 &&
          (looks || !is_fused);
 }
@@ -163,7 +175,9 @@ Attended attend_by_matrix(const Tensor& q, const Tensor& k, const Tensor& v,
                        : Tensor();
   const Tensor s = similarities(has_keys ? wide(q, p.heads) : q,
                                 has_keys ? wide(k, p.heads) : k, w, recipe->recipe(), p);
-  Tensor weights = softmax(scores(s, recipe, tables));
+  Tensor weights = is_softmax(recipe->recipe().normaliser)
+                       ? softmax(scores(s, recipe, tables, gpu::LeftOut::minus_infinity))
+                       : scores(s, recipe, tables, gpu::LeftOut::zero);
   if (!recipe->recipe().factors.empty()) {
     const Tensor factors = Tensor::empty(weights.shape(), DType::f32, Device::gpu);
     gpu::weight_factors(recipe->recipe(), factors);

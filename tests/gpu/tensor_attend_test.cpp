@@ -256,6 +256,36 @@ TEST(GpuAttend, EveryNormaliserAgreesWithTheCpu) {
   expect_calls_agree("normaliser", draw(kSmall, DType::f32), calls);
 }
 
+/// Scores that are the weights: 0 where a mask or -inf leaves a pair out, without a gradient.
+TEST(GpuAttend, ScoresThatAreLookedAtAgreeWithTheCpu) {
+  SKIP_WITHOUT_GPU();
+  const Tensor lengths = Tensor::from(std::vector<std::int64_t>{23, 0}, {2});
+  Tensors inputs = draw(kSmall, DType::f32);
+  inputs.push_back(random_tensor("weight", {2, 16}));
+  const Tensor scores = random_tensor("scores", {2, 2, 17, 23});
+  inputs.push_back(keep_where(scores, random_mask("kept", scores.shape()), -INFINITY));
+  const auto looked = [](const Attended& all) { return Tensors{all.weights, all.column_sums}; };
+  const Want want = Want::weights | Want::column_sums;
+  expect_calls_agree(
+      "scores", inputs,
+      {[&](const Tensors& in) {
+         return looked(attend(in[0], in[1], {}, spec::dot(0.3) | spec::soft_cap(2.0),
+                              spec::lengths(lengths), spec::identity(), want));
+       },
+       [&](const Tensors& in) {
+         return looked(attend(in[0], in[1], {}, spec::additive(in[3]), spec::window(3, 4),
+                              spec::identity(), want));
+       },
+       [&](const Tensors& in) {
+         return looked(attend(in[0].slice(3, 0, 1), in[1].slice(3, 0, 1), {}, spec::sum(), {},
+                              spec::identity(), want));
+       },
+       [&](const Tensors& in) {
+         return looked(
+             attend({}, {}, {}, spec::given(in[4]), spec::causal(), spec::identity(), want));
+       }});
+}
+
 TEST(GpuAttend, WhatIsLookedAtAgreesWithTheCpu) {
   SKIP_WITHOUT_GPU();
   Tensors inputs = draw({2, 4, 2, 17, 23, 16, 24}, DType::f32);

@@ -131,6 +131,12 @@ void check_text(const std::string& text, const std::string& which) {
          "; convert it first, for example with iconv");
 }
 
+tasks::PairModel asked_for(const std::string& task, const AnswerOptions& options) {
+  const std::string command = "attn " + task;
+  check_device(options.device, command);  // before a folder is looked for
+  return load_model_on(options.device, model_folder(options.model, task), command);
+}
+
 class Answering {
  public:
   Answering(const std::string& task, const AnswerOptions& options, const Manner& manner,
@@ -138,8 +144,7 @@ class Answering {
       : options_(options),
         manner_(manner),
         streams_(streams),
-        model_(
-            load_model_on(options.device, model_folder(options.model, task), "attn " + task)),
+        model_(asked_for(task, options)),
         maps_(options.map, options.search.look, streams) {
     if (model_.task != task)
       fail(options.model, " is a model for ", model_.task, ", not for ", task);

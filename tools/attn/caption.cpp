@@ -19,8 +19,10 @@
 #include "attn/models/captioner.hpp"
 #include "attn/tasks/caption/caption_training.hpp"
 #include "attn/tasks/caption/digits.hpp"
+#include "attn/tensor/storage.hpp"
 #include "tools/attn/caption_samples.hpp"
 #include "tools/attn/command.hpp"
+#include "tools/attn/device.hpp"
 #include "tools/attn/draw_map.hpp"
 #include "tools/attn/model_folder.hpp"
 #include "tools/attn/png.hpp"
@@ -38,6 +40,7 @@ struct CaptionOptions {
   std::string save_samples;
   std::int64_t samples = 0;
   int threads = 0;
+  Device device = Device::cpu;
   bool json = false;
   bool show = false;
 };
@@ -67,8 +70,8 @@ std::vector<Shown> canvases_asked_for(const CaptionOptions& options, const Strea
 
 tasks::CaptionModel model_asked_for(const CaptionOptions& options) {
   const std::string looking = options.attention.empty() ? "soft" : options.attention;
-  tasks::CaptionModel model =
-      tasks::load_caption_model(model_folder(options.model, "caption-" + looking));
+  tasks::CaptionModel model = load_caption_model_on(
+      options.device, model_folder(options.model, "caption-" + looking), "attn caption");
   const char* has = models::name_of(model.model->options().looking);
   if (!options.attention.empty() && options.attention != has)
     fail("the model in ", options.model, " looks with ", has, " attention, not ",
@@ -94,6 +97,7 @@ int caption(const CaptionOptions& options, const Streams& streams) {
     fail("attn caption: no picture is named; give PNG files, or --sample 5 for test canvases");
   if (!options.save_samples.empty() && options.samples == 0)
     fail("attn caption: --save-samples writes what --sample N draws; give both");
+  check_device(options.device, "attn caption");
   const std::vector<Shown> shown = canvases_asked_for(options, streams);
   if (!options.map.empty() && shown.size() != 1)
     fail("attn caption: --map draws one picture, and there are ", shown.size());
@@ -154,6 +158,7 @@ void add_caption(CLI::App& app, Action& action) {
                    "Write them as PNG files, with captions.tsv")
       ->type_name("DIR");
   add_threads_flag(*command, options->threads);
+  add_device_flag(*command, options->device, "Where captions are computed");
   command->add_flag("--json", options->json, "A JSON object a picture, with all weights");
   command->callback([options, &action] {
     action = [options](const Streams& streams) { return caption(*options, streams); };

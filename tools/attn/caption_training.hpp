@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "attn/tensor/storage.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/training_flags.hpp"
 
@@ -45,6 +46,7 @@ struct EvalCaption {
   std::string answers;
   std::int64_t limit = 0;
   bool json = false;
+  Device device = Device::cpu;
 };
 int eval_caption(const EvalCaption& asked, const Streams& streams);
 

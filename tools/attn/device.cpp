@@ -5,11 +5,22 @@
 #include <string>
 
 #include "attn/core/error.hpp"
+#include "attn/nn/module.hpp"
+#include "attn/tasks/caption.hpp"
 #include "attn/tasks/pair_model.hpp"
 #include "attn/tensor/gpu.hpp"
 #include "attn/tensor/storage.hpp"
 
 namespace attn::tools {
+namespace {
+
+void move(const nn::Module& module, Device device) {
+  if (device == Device::cpu) return;
+  module.to(device);
+  gpu::synchronise();  // other threads have streams of their own
+}
+
+}  // namespace
 
 void add_device_flag(CLI::App& command, Device& device, const std::string& help) {
   command
@@ -32,10 +43,15 @@ tasks::PairModel load_model_on(Device device, const std::filesystem::path& folde
                                const std::string& command) {
   check_device(device, command);
   tasks::PairModel model = tasks::load_model(folder);
-  if (device == Device::gpu) {
-    model.model->to(device);
-    gpu::synchronise();  // other threads have streams of their own
-  }
+  move(*model.model, device);
+  return model;
+}
+
+tasks::CaptionModel load_caption_model_on(Device device, const std::filesystem::path& folder,
+                                          const std::string& command) {
+  check_device(device, command);
+  tasks::CaptionModel model = tasks::load_caption_model(folder);
+  move(*model.model, device);
   return model;
 }
 

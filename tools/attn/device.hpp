@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <string>
 
+#include "attn/tasks/caption.hpp"
 #include "attn/tasks/pair_model.hpp"
 #include "attn/tensor/storage.hpp"
 
@@ -25,5 +26,7 @@ void check_device(Device device, const std::string& command);
 /// The model of a folder, on the device, for any thread to use.
 tasks::PairModel load_model_on(Device device, const std::filesystem::path& folder,
                                const std::string& command);
+tasks::CaptionModel load_caption_model_on(Device device, const std::filesystem::path& folder,
+                                          const std::string& command);
 
 }  // namespace attn::tools

@@ -23,8 +23,10 @@
 #include "attn/tasks/embed/fetch.hpp"
 #include "attn/tasks/embed/nearest.hpp"
 #include "attn/tasks/embed/sentence_encoder.hpp"
+#include "attn/tensor/storage.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tools/attn/command.hpp"
+#include "tools/attn/device.hpp"
 #include "tools/attn/embed_texts.hpp"
 
 namespace attn::tools {
@@ -44,6 +46,7 @@ struct EmbedOptions {
   std::string model;
   std::string out;
   int top = 5;
+  Device device = Device::cpu;
   bool json = false;
 };
 
@@ -57,7 +60,7 @@ SentenceEncoder load(const EmbedOptions& options) {
     fail<FileError>("there is no sentence encoder in ", files::path_text(folder),
                     options.model.empty() ? "; fetch it (26 MB) with: attn data embed"
                                           : "; it needs model.json, its shards and vocab.json");
-  return SentenceEncoder::load(folder);
+  return SentenceEncoder::load(folder, options.device);
 }
 
 void write_vectors(const fs::path& path, const Tensor& vectors) {
@@ -164,6 +167,7 @@ void print_vector(const std::vector<float>& vector, const Streams& streams) {
 }
 
 int embed(const EmbedOptions& options, const Streams& streams) {
+  check_device(options.device, "attn embed");
   const TextLines texts = given_texts(options.texts);
   const TextLines lines = options.nearest.empty() ? TextLines{} : lines_of(options.nearest);
   const SentenceEncoder encoder = load(options);
@@ -230,6 +234,7 @@ void add_embed(CLI::App& app, Action& action) {
       ->check(CLI::Validator(check_out, ""));
   command->add_option("--model", options->model, "Folder of the encoder; default: the cache")
       ->type_name("DIR");
+  add_device_flag(*command, options->device, "Where texts are encoded");
   command->add_flag("--json", options->json, "As JSON, with the vectors");
   command->callback([options, &action] {
     action = [options](const Streams& streams) { return embed(*options, streams); };

@@ -25,7 +25,6 @@
 #include "attn/tasks/scores.hpp"
 #include "attn/tasks/task.hpp"
 #include "attn/tasks/trainer.hpp"
-#include "attn/tensor/storage.hpp"
 #include "tools/attn/caption_training.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/device.hpp"
@@ -102,14 +101,14 @@ void write_answers(const std::string& path, const Evaluated& made) {
 
 int eval(const EvalOptions& options, const Streams& streams) {
   if (options.threads > 0) ThreadPool::set_default_threads(options.threads);
-  if (options.task == "caption" && options.flags.device == Device::gpu)
-    fail("attn eval caption: --device gpu: pictures are read on the CPU alone so far");
+  check_device(options.flags.device, "attn eval");
   if (options.task == "caption")
     return eval_caption({.model = options.model,
                          .part = options.part,
                          .answers = options.answers,
                          .limit = options.limit,
-                         .json = options.json},
+                         .json = options.json,
+                         .device = options.flags.device},
                         streams);
   const tasks::Task& task = tasks::task_named(options.task);
   const std::filesystem::path folder = model_folder(options.model, options.task);

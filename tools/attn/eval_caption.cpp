@@ -23,6 +23,7 @@
 #include "attn/tasks/scores.hpp"
 #include "tools/attn/caption_training.hpp"
 #include "tools/attn/command.hpp"
+#include "tools/attn/device.hpp"
 #include "tools/attn/model_folder.hpp"
 #include "tools/attn/progress.hpp"
 
@@ -77,8 +78,8 @@ void write_caption_answers(const std::string& path, const std::vector<tasks::Can
 }  // namespace
 
 int eval_caption(const EvalCaption& asked, const Streams& streams) {
-  const tasks::CaptionModel model =
-      tasks::load_caption_model(model_folder(asked.model, "caption-soft"));
+  const tasks::CaptionModel model = load_caption_model_on(
+      asked.device, model_folder(asked.model, "caption-soft"), "attn eval caption");
   const tasks::DigitParts parts = tasks::load_digits(progress(streams));
   const std::vector<tasks::Canvas> canvases = canvases_of(asked, parts);
   const auto start = std::chrono::steady_clock::now();

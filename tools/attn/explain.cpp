@@ -38,6 +38,7 @@ struct ExplainOptions {
 };
 
 int explain(const ExplainOptions& options, const Streams& streams) {
+  check_device(options.device, "attn explain");
   const tasks::Task& task = tasks::task_named(options.task);
   if (!text::is_utf8(options.text))
     fail("the text is not UTF-8: ", files::in_quotes(options.text),

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "attn/files/atomic_write.hpp"
+#include "attn/tensor/storage.hpp"
 #include "tools/attn/command.hpp"
+#include "tools/attn/device.hpp"
 
 namespace attn::tools {
 namespace {
@@ -122,10 +124,12 @@ std::string typed(const Picture& picture, const std::string& map) {
 struct GalleryOptions {
   std::string out;
   std::string format = "svg";
+  Device device = Device::cpu;
   std::vector<std::string> only;
 };
 
 int gallery(const GalleryOptions& options, const Streams& streams) {
+  check_device(options.device, "attn gallery");
   const fs::path folder = fs::path(options.out) / "gallery";
   fs::create_directories(folder);
   std::string page =
@@ -143,7 +147,8 @@ int gallery(const GalleryOptions& options, const Streams& streams) {
     for (const Picture& picture : figure.pictures()) {
       const std::string file = picture.name + "." + options.format;
       std::vector<std::string> arguments = picture.command;
-      arguments.insert(arguments.end(), {"--map", (folder / file).string()});
+      arguments.insert(arguments.end(), {"--map", (folder / file).string(), "--device",
+                                         std::string(name_of(options.device))});
       if (run(arguments, streams) != success) {
         fmt::print(streams.err, "attn: {} could not be drawn\n", picture.name);
         status = failure;
@@ -186,6 +191,7 @@ void add_gallery(CLI::App& app, Action& action) {
   command->add_option("--format", options->format, "svg, pdf or png")
       ->capture_default_str()
       ->check(CLI::IsMember({"svg", "pdf", "png"}));
+  add_device_flag(*command, options->device, "Where the models are computed");
   command->callback([options, &action] {
     action = [options](const Streams& streams) { return gallery(*options, streams); };
   });

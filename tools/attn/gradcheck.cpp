@@ -10,7 +10,9 @@
 
 #include "attn/nn/gradient_check.hpp"
 #include "attn/nn/registry.hpp"
+#include "attn/tensor/storage.hpp"
 #include "tools/attn/command.hpp"
+#include "tools/attn/device.hpp"
 
 namespace attn::tools {
 namespace {
@@ -20,6 +22,7 @@ struct GradcheckOptions {
   bool all = false;
   std::uint64_t seed = 1;
   double tolerance = 1e-6;
+  Device device = Device::cpu;
 };
 
 /// Prints a line for each input and parameter; true if all agree.
@@ -27,8 +30,9 @@ bool check_one(const nn::Mechanism& mechanism, const GradcheckOptions& options,
                const Streams& streams) {
   bool passed = true;
   fmt::print(streams.out, "{}\n", mechanism.name);
-  for (const nn::GradientCheck& check :
-       nn::check_gradients(mechanism, {.seed = options.seed, .tolerance = options.tolerance})) {
+  for (const nn::GradientCheck& check : nn::check_gradients(
+           mechanism,
+           {.seed = options.seed, .tolerance = options.tolerance, .device = options.device})) {
     fmt::print(streams.out, "  {:<6} {:<32} {:>6} numbers  worst {:.1e}\n",
                check.passed ? "ok" : "WRONG", check.name, check.numbers, check.worst);
     passed = passed && check.passed;
@@ -37,6 +41,7 @@ bool check_one(const nn::Mechanism& mechanism, const GradcheckOptions& options,
 }
 
 int gradcheck(const GradcheckOptions& options, const Streams& streams) {
+  check_device(options.device, "attn gradcheck");
   std::vector<const nn::Mechanism*> chosen;
   chosen.reserve(options.names.size());
   for (const std::string& name : options.names) chosen.push_back(&mechanism_named(name));
@@ -68,7 +73,8 @@ void add_gradcheck(CLI::App& app, Action& action) {
       "appears here once your program has called attn::nn::register_mechanism().\n\n"
       "Examples:\n"
       "    attn gradcheck score_additive\n"
-      "    attn gradcheck --all --seed 3");
+      "    attn gradcheck --all --seed 3\n"
+      "    attn gradcheck --all --device gpu");
   command->add_option("names", options->names, "Mechanisms")->type_name("NAME");
   command->add_flag("--all", options->all, "Every mechanism");
   command->add_option("--seed", options->seed, "Of the random example; default 1");
@@ -76,6 +82,7 @@ void add_gradcheck(CLI::App& app, Action& action) {
       ->add_option("--tolerance", options->tolerance,
                    "Largest error, relative to 1 + |expected|; default 1e-6")
       ->check(CLI::PositiveNumber);
+  add_device_flag(*command, options->device, "Where the mechanism is computed");
   command->callback([options, &action] {
     action = [options](const Streams& streams) { return gradcheck(*options, streams); };
   });

@@ -22,6 +22,7 @@
 #include "attn/tasks/fetch/npm.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/csv.hpp"
+#include "tools/attn/device.hpp"
 #include "tools/attn/draw_map.hpp"
 #include "tools/attn/progress.hpp"
 #include "tools/attn/regress_map.hpp"
@@ -155,6 +156,7 @@ void print_result(const Series& series, const Regression& result, const Streams&
 }
 
 int regress(const RegressOptions& options, const Streams& streams) {
+  check_device(options.regression.device, "attn regress");
   const Series series = load(options, streams);
   const Regression result = run_regression(series.points, options.regression);
   if (options.json) {
@@ -223,6 +225,7 @@ void add_regress(CLI::App& app, Action& action) {
   command->add_option("--width", how.width, "Width to begin with, in units of x")
       ->check(CLI::PositiveNumber);
   command->add_option("--seed", how.seed, "Chooses the held-out points; default 1");
+  add_device_flag(*command, how.device, "Where the kernel regression is computed");
   command->add_flag("--json", options->json, "As JSON");
   command->callback([options, &action] {
     action = [options](const Streams& streams) { return regress(*options, streams); };

@@ -15,6 +15,7 @@
 #include "attn/nn/regression/kernel_regression.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/random.hpp"
+#include "attn/tensor/storage.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 
@@ -32,28 +33,32 @@ double deviation_of(const std::vector<double>& values) {
   return std::sqrt(total / static_cast<double>(values.size()));
 }
 
-/// Places and values in units that float and a learning rate can work with.
+/// Places and values in units that float and a learning rate can work with, on a device.
 struct Scale {
   double x_middle;
   double x_unit;
   double y_middle;
   double y_unit;
+  Device device;
 
-  explicit Scale(const Points& points)
+  Scale(const Points& points, Device where)
       : x_middle(mean_of(points.x)),
         x_unit(deviation_of(points.x)),
         y_middle(mean_of(points.y)),
-        y_unit(std::max(deviation_of(points.y), 1e-12)) {}
+        y_unit(std::max(deviation_of(points.y), 1e-12)),
+        device(where) {}
 
   Tensor x(const std::vector<double>& values) const { return scaled(values, x_middle, x_unit); }
   Tensor y(const std::vector<double>& values) const { return scaled(values, y_middle, y_unit); }
 
  private:
-  static Tensor scaled(const std::vector<double>& values, double middle, double unit) {
+  Tensor scaled(const std::vector<double>& values, double middle, double unit) const {
     std::vector<double> result;
     result.reserve(values.size());
     for (const double value : values) result.push_back((value - middle) / unit);
-    return Tensor::from(result, {static_cast<std::int64_t>(result.size())}).to(DType::f32);
+    return Tensor::from(result, {static_cast<std::int64_t>(result.size())})
+        .to(DType::f32)
+        .to(device);
   }
 };
 
@@ -215,7 +220,7 @@ Regression run_regression(const Points& points, const RegressionOptions& options
   Regression result;
   split(points, options, result);
   check(result.train);
-  const Scale scale(result.train);
+  const Scale scale(result.train, options.device);
   const auto count = static_cast<double>(result.train.x.size());
   // Silverman's rule of thumb for a Gaussian kernel, 1986.
   result.first_width =

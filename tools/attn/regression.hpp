@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "attn/tensor/storage.hpp"
+
 namespace attn::tools {
 
 struct Points {
@@ -22,6 +24,7 @@ struct RegressionOptions {
   double rate = 0.05;
   double width = 0.0;  ///< to begin with, in units of x; 0: a rule of thumb
   std::uint64_t seed = 1;
+  Device device = Device::cpu;  ///< of the kernel regression
 };
 
 struct Prediction {

@@ -19,7 +19,6 @@
 #include "attn/tasks/prepare.hpp"
 #include "attn/tasks/task.hpp"
 #include "attn/tasks/trainer.hpp"
-#include "attn/tensor/storage.hpp"
 #include "tools/attn/caption_training.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/device.hpp"
@@ -65,9 +64,7 @@ std::string command_text(const TrainOptions& options) {
     add(flag, value);
   }
   for (const auto& [name, value] : flags.training) add(name, value);
-  if (flags.device == Device::gpu) add("device", "gpu");
-  if (flags.precision != Precision::f32) add("precision", name_of(flags.precision));
-  return text + budget_text(flags.budget);
+  return text + device_text(flags) + budget_text(flags.budget);
 }
 
 tasks::TrainingRequest request_of(const TrainOptions& options) {
@@ -110,9 +107,7 @@ int train(const TrainOptions& options, const Streams& streams) {
   if (options.threads > 0) ThreadPool::set_default_threads(options.threads);
   check_device(options.flags.device, "attn train");
   use_precision(options.flags, "attn train");
-  if (options.task == "caption") {
-    if (options.flags.device == Device::gpu)
-      fail("attn train caption: --device gpu: pictures are read on the CPU alone so far");
+  if (options.task == "caption")
     return train_caption({.out = options.out,
                           .resume = options.resume,
                           .save_every = options.save_every,
@@ -120,7 +115,6 @@ int train(const TrainOptions& options, const Streams& streams) {
                           .flags = options.flags,
                           .caption = options.caption},
                          streams);
-  }
   if (options.caption.given())
     fail("attn train: the group Caption of the flags is of the task caption, not of ",
          options.task);

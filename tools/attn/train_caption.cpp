@@ -59,7 +59,7 @@ std::string caption_command(const TrainCaption& asked) {
   number("entropy", flags.entropy);
   number("soft-share", flags.soft_share);
   for (const auto& [name, value] : asked.flags.training) add(name, value);
-  return text + budget_text(asked.flags.budget);
+  return text + device_text(asked.flags) + budget_text(asked.flags.budget);
 }
 
 tasks::CaptionRequest caption_request(const TrainCaption& asked) {
@@ -125,7 +125,9 @@ int train_caption(const TrainCaption& asked, const Streams& streams) {
                             .folder = asked.out,
                             .resume = asked.resume ? tasks::Resume::yes : tasks::Resume::no,
                             .save_every = asked.save_every,
-                            .shard_bytes = asked.shard_bytes},
+                            .shard_bytes = asked.shard_bytes,
+                            .device = asked.flags.device,
+                            .precision = steps_in(asked.flags.precision)},
                            parts,
                            {.progress = [&](const tasks::Progress& now) { line(now); },
                             .stop = [&] { return interrupt.asked(); }});

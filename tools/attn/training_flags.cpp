@@ -101,6 +101,13 @@ void add_precision_flag(CLI::App& command, Precision& precision) {
       ->check(CLI::IsMember(names));
 }
 
+std::string device_text(const TrainingFlags& flags) {
+  std::string text;
+  if (flags.device == Device::gpu) text += " --device gpu";
+  if (flags.precision != Precision::f32) text += " --precision " + name_of(flags.precision);
+  return text;
+}
+
 void use_precision(const TrainingFlags& flags, const std::string& command) {
   if (flags.precision != Precision::f32 && flags.device != Device::gpu)
     fail(command, ": --precision ", name_of(flags.precision),

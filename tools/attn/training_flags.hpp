@@ -49,6 +49,8 @@ void add_task_argument(CLI::App& command, std::string& task,
 void add_threads_flag(CLI::App& command, int& threads);
 /// --precision.
 void add_precision_flag(CLI::App& command, Precision& precision);
+/// --device and --precision as they are typed, where they are not the defaults.
+std::string device_text(const TrainingFlags& flags);
 /// Has products of this thread made so; throws, naming the command, where the device has no
 /// such precision.
 void use_precision(const TrainingFlags& flags, const std::string& command);

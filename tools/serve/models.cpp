@@ -60,6 +60,12 @@ std::int64_t count_of(const nn::Module& module) {
 
 }  // namespace
 
+void Models::move(const nn::Module& module) const {
+  if (device_ == Device::cpu) return;
+  module.to(device_);
+  gpu::synchronise();  // answers come from other threads
+}
+
 void Models::add(const std::string& task, const std::string& name,
                  const std::filesystem::path& folder) {
   tasks::task_named(task);
@@ -69,15 +75,13 @@ void Models::add(const std::string& task, const std::string& name,
   for (const ServedModel& other : models_[task])
     if (other.name == name) fail("two models for ", task, " have the name ", name);
   served.parameters = count_of(*served.model.model);
-  if (device_ == Device::gpu) {
-    served.model.model->to(device_);
-    gpu::synchronise();  // answers come from other threads
-  }
+  move(*served.model.model);
   models_[task].push_back(std::move(served));
 }
 
 void Models::add_captioner(const std::filesystem::path& folder) {
   tasks::CaptionModel model = tasks::load_caption_model(folder);
+  move(*model.model);
   captioners_.insert_or_assign(models::name_of(model.model->options().looking), model);
 }
 

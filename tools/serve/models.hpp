@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "attn/nn/module.hpp"
 #include "attn/tasks/caption.hpp"
 #include "attn/tasks/pair_model.hpp"
 #include "attn/tensor/storage.hpp"
@@ -27,7 +28,7 @@ struct ServedModel {
 class Models {
  public:
   Models() = default;
-  /// Models of texts lie on the device; pictures are read on the CPU.
+  /// Models lie on the device.
   explicit Models(Device device) : device_(device) {}
 
   /// Reads a folder. A model of another task, or a name twice, is an InvalidArgument.
@@ -53,6 +54,8 @@ class Models {
   nlohmann::json describe() const;
 
  private:
+  void move(const nn::Module& module) const;
+
   Device device_ = Device::cpu;
   std::map<std::string, std::vector<ServedModel>> models_;
   std::map<std::string, tasks::CaptionModel> captioners_;

@@ -37,7 +37,8 @@ struct CaptionerOptions {
   Looking looking = Looking::soft;
 };
 
-/// Pictures with their captions; shorter captions end with kPad, which changes nothing.
+/// Pictures with their captions; shorter captions end with kPad, which changes nothing. It lies
+/// in the CPU's memory, wherever the model does.
 struct CaptionBatch {
   Tensor canvas;  ///< [batch, side, side], 0 is background and 1 ink
   Tensor input;   ///< i64 [batch, steps]: kBos, then the caption
@@ -101,6 +102,8 @@ class Captioner : public nn::Module {
   std::int64_t grid() const { return encoder_.grid(); }
 
  private:
+  Device device() const;
+
   struct Source;
   struct State;
   struct Step;

@@ -9,13 +9,15 @@
 #include <vector>
 
 #include "attn/nn/registry.hpp"
+#include "attn/tensor/storage.hpp"
 
 namespace attn::nn {
 
 struct GradientCheckOptions {
   std::uint64_t seed = 1;
-  double step = 1e-5;       ///< of the central differences
-  double tolerance = 1e-6;  ///< relative to 1 + |expected|
+  double step = 1e-5;           ///< of the central differences
+  double tolerance = 1e-6;      ///< relative to 1 + |expected|
+  Device device = Device::cpu;  ///< of the mechanism; the same example on each
 };
 
 /// One input or parameter.
@@ -27,7 +29,8 @@ struct GradientCheck {
 };
 
 /// Runs the mechanism's example with random gradients arriving at its differentiable outputs.
-/// Empty for one that has none, such as a search.
+/// Empty for one that has none, such as a search. An output with a gradient that was computed
+/// on another device is an Error.
 std::vector<GradientCheck> check_gradients(const Mechanism& mechanism,
                                            const GradientCheckOptions& options = {});
 

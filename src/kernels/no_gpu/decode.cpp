@@ -6,24 +6,17 @@
 
 #include <cstddef>
 
-#include "attn/core/error.hpp"
+#include "kernels/no_gpu/refuse.hpp"
 
 namespace attn::gpu {
-namespace {
-
-[[noreturn]] void refuse_decode(const char* where) {
-  fail<Unsupported>(where, ": this build has no CUDA; configure it with ATTN_CUDA=ON");
-}
-
-}  // namespace
 
 template <class T>
 std::size_t decode_workspace_size(const ForwardArgs<T>&) {
-  refuse_decode("attn::gpu::decode_workspace_size");
+  refuse("attn::gpu::decode_workspace_size");
 }
 template <class T>
 void decode(const ForwardArgs<T>&, const Recipe&, void*, Stream) {
-  refuse_decode("attn::gpu::decode");
+  refuse("attn::gpu::decode");
 }
 
 // clang-format off

@@ -4,16 +4,9 @@
 
 #include <cstddef>
 
-#include "attn/core/error.hpp"
+#include "kernels/no_gpu/refuse.hpp"
 
 namespace attn::gpu {
-namespace {
-
-[[noreturn]] void refuse(const char* where) {
-  fail<Unsupported>(where, ": this build has no CUDA; configure it with ATTN_CUDA=ON");
-}
-
-}  // namespace
 
 template <class T>
 std::size_t rows_workspace(const ForwardArgs<T>&) {

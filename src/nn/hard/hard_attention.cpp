@@ -26,43 +26,45 @@ struct Draw {
   Tensor drawn;  ///< boolean [batch, steps]
 };
 
+constexpr const char* kWhere = "attn::nn::hard_attention";
+
+/// Throws unless every place is one of the row's, or -1.
+void check_places(const Tensor& sample, std::int64_t locations, const Tensor& lengths) {
+  const auto limits =
+      padding::or_full(lengths, sample.size(0), locations).to_vector<std::int64_t>();
+  const auto places = sample.to_vector<std::int64_t>();
+  const auto steps = static_cast<std::size_t>(sample.size(1));
+  for (std::size_t i = 0; i < places.size(); ++i)
+    if (places[i] < -1 || places[i] >= limits[i / steps])
+      fail(kWhere, ": location ", places[i], " was drawn of ", limits[i / steps],
+           "; one of them, or -1 for none, is accepted");
+}
+
+Draw checked_draw(const Tensor& sample, std::int64_t locations, const Tensor& lengths,
+                  Device device) {
+  // On the GPU without lengths those who look them up check them, and nobody waits.
+  if (sample.device() == Device::cpu || lengths.defined())
+    check_places(sample, locations, lengths);
+  const NoGrad off_the_tape;
+  const Tensor places = sample.to(device);
+  const Tensor drawn = affine(places.to(DType::f64), 1.0, 1.0).to(DType::boolean);
+  return {padding::keep_numbers(places, drawn, 0), drawn};
+}
+
 Draw checked_draw(const Tensor& sample, const Tensor& scores, const Tensor& lengths) {
-  constexpr const char* kWhere = "attn::nn::hard_attention";
   if (scores.rank() != 3 || sample.rank() != 2 || sample.size(0) != scores.size(0) ||
       sample.size(1) != scores.size(1))
     fail(kWhere, ": sample ", sample.text(), " beside scores ", scores.text(),
          "; [batch, steps] and [batch, steps, locations] are accepted");
-  const auto limits =
-      padding::or_full(lengths, scores.size(0), scores.size(2)).to_vector<std::int64_t>();
-  auto places = sample.to_vector<std::int64_t>();
-  const Tensor drawn = Tensor::empty(sample.shape(), DType::boolean);
-  bool* flags = drawn.mutable_data<bool>();
-  const auto steps = static_cast<std::size_t>(sample.size(1));
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    const std::int64_t most = limits[i / steps];
-    if (places[i] < -1 || places[i] >= most)
-      fail(kWhere, ": location ", places[i], " was drawn of ", most,
-           "; one of them, or -1 for none, is accepted");
-    flags[i] = places[i] >= 0;
-    if (!flags[i]) places[i] = 0;
-  }
-  return {Tensor::from(places, sample.shape()).to(scores.device()), drawn.to(scores.device())};
+  return checked_draw(sample, scores.size(2), lengths, scores.device());
 }
 
 /// annotations[sample], 0 where nothing was drawn.
 Tensor drawn_annotations(const Tensor& annotations, const Draw& draw) {
-  const std::int64_t batch = annotations.size(0);
-  const std::int64_t locations = annotations.size(1);
-  const std::int64_t dim = annotations.size(2);
-  const Shape shape{batch, draw.index.size(1), dim};
-  if (locations == 0) return Tensor::zeros(shape, annotations.dtype(), annotations.device());
-  auto rows = draw.index.to_vector<std::int64_t>();
-  const auto steps = static_cast<std::size_t>(draw.index.size(1));
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    rows[i] += static_cast<std::int64_t>(i / steps) * locations;
-  const Tensor picked =
-      embedding(annotations.reshape({batch * locations, dim}),
-                Tensor::from(rows, draw.index.shape()).to(annotations.device()));
+  const Shape shape{annotations.size(0), draw.index.size(1), annotations.size(2)};
+  if (annotations.size(1) == 0)
+    return Tensor::zeros(shape, annotations.dtype(), annotations.device());
+  const Tensor picked = gather(annotations, 1, draw.index.unsqueeze(2).expand(shape));
   return keep_where(picked, draw.drawn.unsqueeze(2));
 }
 
@@ -95,6 +97,14 @@ HardLook hard_attention(const Tensor& scores, const Tensor& annotations, const T
       likelihood(scores, hard::locations_kept(scores, lengths, {}), draw);
   return {soft.weights, drawn_annotations(annotations, draw), soft.output, log_prob, entropy,
           sample};
+}
+
+Tensor annotations_at(const Tensor& annotations, const Tensor& sample) {
+  if (annotations.rank() != 3 || sample.rank() != 2 || sample.size(0) != annotations.size(0))
+    fail("attn::nn::annotations_at: annotations ", annotations.text(), " and sample ",
+         sample.text(), "; [batch, locations, dim] and [batch, steps] are accepted");
+  return drawn_annotations(annotations,
+                           checked_draw(sample, annotations.size(1), {}, annotations.device()));
 }
 
 Tensor draw_locations(const Tensor& scores, const Tensor& lengths, Random& random) {

@@ -167,7 +167,9 @@ Trained train_caption(const CaptionPlan& plan, const DigitParts& parts, const Wa
                        .command = request.command,
                        .resume = plan.resume,
                        .save_every = plan.save_every,
-                       .shard_bytes = plan.shard_bytes},
+                       .shard_bytes = plan.shard_bytes,
+                       .device = plan.device,
+                       .precision = plan.precision},
                       watch);
 }
 

@@ -130,6 +130,28 @@ Tensor Network::Dense::operator()(const Tensor& x) const {
   return linear(x, weight, bias);
 }
 
+void Network::Dense::to(Device device) {
+  if (!weight.defined()) return;
+  weight = weight.to(device);
+  bias = bias.to(device);
+}
+
+void Network::Norm::to(Device device) {
+  scale = scale.to(device);
+  shift = shift.to(device);
+}
+
+void Network::to(Device device) {
+  table_ = table_.to(device);
+  timing_ = timing_.to(device);
+  for (Layer& layer : layers_) {
+    for (Norm* norm : {&layer.attention_norm, &layer.ffn_norm}) norm->to(device);
+    for (Dense* dense : {&layer.qkv, &layer.out, &layer.residual, &layer.widen, &layer.narrow})
+      dense->to(device);
+  }
+  last_.to(device);
+}
+
 Tensor Network::norm(const Tensor& x, const Norm& norm) const {
   return layer_norm(x, norm.scale, norm.shift, eps_);
 }
@@ -157,7 +179,7 @@ Tensor Network::operator()(const Tensor& ids, const Tensor& lengths) const {
   const Tensor mean = sum(kept, 1) / lengths.to(DType::f32).unsqueeze(1);
   const Tensor out = tanh(last_(mean));
   const Tensor squares = sum(square(out), 1, Axis::keep);
-  return out / sqrt(maximum(squares, Tensor::full({1}, least_square_)));
+  return out / sqrt(maximum(squares, Tensor::full({1}, least_square_, DType::f32, device())));
 }
 
 }  // namespace attn::tasks

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 
+#include "attn/tensor/storage.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tasks/embed/graph_weights.hpp"
 
@@ -19,8 +20,11 @@ class Network {
  public:
   explicit Network(const GraphWeights& weights);
 
+  void to(Device device);
+  Device device() const { return table_.device(); }
+
   /// ids i64 [batch, pieces], of which lengths i64 [batch] (all above 0) count
-  /// -> [batch, width].
+  /// -> [batch, width], all on the network's device.
   Tensor operator()(const Tensor& ids, const Tensor& lengths) const;
 
   std::int64_t rows() const { return table_.size(0); }  ///< pieces it has a vector for
@@ -33,10 +37,13 @@ class Network {
     Tensor bias;
 
     Tensor operator()(const Tensor& x) const;
+    void to(Device device);
   };
   struct Norm {
     Tensor scale;
     Tensor shift;
+
+    void to(Device device);
   };
   struct Layer {
     Norm attention_norm;

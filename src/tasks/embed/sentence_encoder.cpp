@@ -16,6 +16,8 @@
 
 #include "attn/core/error.hpp"
 #include "attn/files/printable.hpp"
+#include "attn/tensor/gpu.hpp"
+#include "attn/tensor/storage.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tasks/embed/graph_weights.hpp"
@@ -28,9 +30,10 @@ namespace {
 namespace fs = std::filesystem;
 using Ids = std::vector<std::int64_t>;
 
-/// Pieces that run together, padding counted: enough to fill the products, few enough for the
-/// widest layer (6 KB a piece) to stay in cache.
+/// Pieces that run together, padding counted. On the CPU enough to fill the products, few
+/// enough for the widest layer (6 KB a piece) to stay in cache; on the GPU enough to fill it.
 constexpr std::size_t kBatchPieces = 1024;
+constexpr std::size_t kGpuBatchPieces = 16384;
 
 /// Row i of `out` becomes the vector of text places[i].
 void encode_batch(const Network& network, const std::vector<Ids>& texts,
@@ -45,8 +48,10 @@ void encode_batch(const Network& network, const std::vector<Ids>& texts,
     lengths.push_back(std::ssize(text));
   }
   const auto rows = static_cast<std::int64_t>(places.size());
-  const Tensor vectors = network(Tensor::from(ids, {rows, static_cast<std::int64_t>(longest)}),
-                                 Tensor::from(lengths, {rows}))
+  const Shape shape{rows, static_cast<std::int64_t>(longest)};
+  const Tensor vectors = network(Tensor::from(ids, shape).to(network.device()),
+                                 Tensor::from(lengths, {rows}).to(network.device()))
+                             .to(Device::cpu)
                              .contiguous();
   const std::int64_t width = network.width();
   for (std::size_t row = 0; row < places.size(); ++row)
@@ -64,12 +69,16 @@ struct SentenceEncoder::State {
 SentenceEncoder::SentenceEncoder(std::shared_ptr<const State> state)
     : state_(std::move(state)) {}
 
-SentenceEncoder SentenceEncoder::load(const fs::path& folder) {
-  auto state = std::make_shared<const State>(
+SentenceEncoder SentenceEncoder::load(const fs::path& folder, Device device) {
+  auto state = std::make_shared<State>(
       State{Pieces::read(folder / "vocab.json"), Network(GraphWeights(folder))});
   if (static_cast<std::int64_t>(state->pieces.size()) > state->network.rows())
     fail<FileError>(files::path_text(folder / "vocab.json"), ": ", state->pieces.size(),
                     " pieces; the network has vectors for ", state->network.rows());
+  if (device == Device::gpu) {
+    state->network.to(device);
+    gpu::synchronise();  // other threads have streams of their own
+  }
   return SentenceEncoder(std::move(state));
 }
 
@@ -91,11 +100,12 @@ Tensor SentenceEncoder::encode(std::span<const std::string> texts) const {
     return std::pair(ids[a].size(), a) < std::pair(ids[b].size(), b);
   });
 
+  const std::size_t together =
+      state_->network.device() == Device::gpu ? kGpuBatchPieces : kBatchPieces;
   const Tensor out = Tensor::empty({std::ssize(texts), width()});
   for (std::size_t begin = 0; begin < order.size();) {
     std::size_t end = begin + 1;
-    while (end < order.size() && (end + 1 - begin) * ids[order[end]].size() <= kBatchPieces)
-      ++end;
+    while (end < order.size() && (end + 1 - begin) * ids[order[end]].size() <= together) ++end;
     encode_batch(state_->network, ids, std::span(order).subspan(begin, end - begin), out);
     begin = end;
   }

@@ -1,6 +1,8 @@
 #include <cstdint>
 
 #include "attn/core/error.hpp"
+#include "attn/kernels/erase.hpp"
+#include "attn/normalise/softmax.hpp"
 #include "kernels/gpu/lower.cuh"
 #include "tensor/gpu/launch.cuh"
 #include "tensor/gpu/pairs.hpp"
@@ -51,24 +53,33 @@ __device__ DeviceParams params(const DeviceTable* tables, const Site<float>& at)
   return {tables, at.batch, at.head, at.q};
 }
 
+__device__ float score_at(const GeneralStages& stages, const Site<float>& at,
+                          float similarity) {
+  return stages.score.forward(similarity * stages.scale, at,
+                              params(stages.score_tables.data, at));
+}
+
 __global__ void score_kernel(GeneralStages stages, PairPlaces places, const float* s,
-                             float* out) {
+                             float left_out, float* out) {
   for_numbers(places.count, [&](std::int64_t i) {
     const Site<float> at = places.at(i);
-    out[i] = stages.mask.keep(at) ? stages.score.forward(s[i] * stages.scale, at,
-                                                         params(stages.score_tables.data, at))
-                                  : -INFINITY;
+    const float score = stages.mask.keep(at) ? score_at(stages, at, s[i]) : -INFINITY;
+    out[i] = score == -INFINITY ? left_out : score;
   });
 }
 
 __global__ void backward_kernel(GeneralStages stages, StagesGrads<GeneralStages> grads,
-                                PairPlaces places, const float* s, const float* grad,
-                                float* ds) {
+                                PairPlaces places, const float* s, LeftOut left_out,
+                                const float* grad, float* ds) {
   for_numbers(places.count, [&](std::int64_t i) {
     const Site<float> at = places.at(i);
     float down = 0.0f;
-    // What does not count passes nothing on, to tables neither.
-    if (stages.mask.keep(at) && grad[i] != 0.0f)
+    // What does not count passes nothing on, to tables neither. Softmax sends a score of -inf
+    // the gradient 0; where scores are the weights it has to be looked for.
+    const bool counts =
+        stages.mask.keep(at) && grad[i] != 0.0f &&
+        (left_out == LeftOut::minus_infinity || score_at(stages, at, s[i]) != -INFINITY);
+    if (counts)
       down = stages.scale * stages.score.backward(grad[i], s[i] * stages.scale, at,
                                                   params(stages.score_tables.data, at),
                                                   AddedGrads{grads.score.data, at});
@@ -98,18 +109,14 @@ __global__ void pool_again_kernel(PairPlaces places, std::int64_t channels, cons
   });
 }
 
-/// The stages beside the similarity, as those of a dot product.
+/// The stages beside the similarity and the normaliser, as those of a dot product and softmax.
 Lowered rest_of(const Recipe& recipe, const RecipeGrads& grads = {}) {
   Recipe rest = recipe;
   if (rest.similarity != Similarity::dot) rest.scale = 1.0f;
   rest.similarity = Similarity::dot;
   rest.weights = {};
-  const Lowered lowered = lower(kWhere, rest, grads);
-  if (!lowered.stages.normaliser.chosen.holds<normalise::Softmax>())
-    fail<Unsupported>(kWhere,
-                      ": weights, or this similarity, on the gpu with another normaliser than "
-                      "softmax");
-  return lowered;
+  rest.normaliser = erase_normaliser(normalise::Softmax{}, {});
+  return lower(kWhere, rest, grads);
 }
 
 /// The gradients that are added to begin with 0; they are packed.
@@ -127,24 +134,25 @@ void clear(const RecipeGrads& tables) {
 
 }  // namespace
 
-void score_pairs(const Recipe& recipe, const Tensor& similarities, const Tensor& out) {
+void score_pairs(const Recipe& recipe, const Tensor& similarities, LeftOut left_out,
+                 const Tensor& out) {
   const Lowered lowered = rest_of(recipe);
   if (out.numel() == 0) return;
   score_kernel<<<blocks_for(out.numel()), kThreads, 0, stream()>>>(
       lowered.stages, PairPlaces(out), op::numbers<const float>(similarities),
-      op::numbers<float>(out));
+      left_out == LeftOut::zero ? 0.0f : -INFINITY, op::numbers<float>(out));
   check_launch();
 }
 
 void score_pairs_backward(const Recipe& recipe, const RecipeGrads& tables,
-                          const Tensor& similarities, const Tensor& grad,
+                          const Tensor& similarities, LeftOut left_out, const Tensor& grad,
                           const Tensor& d_similarities) {
   const Lowered lowered = rest_of(recipe, tables);
   clear(tables);
   if (grad.numel() == 0) return;
   backward_kernel<<<blocks_for(grad.numel()), kThreads, 0, stream()>>>(
       lowered.stages, lowered.grads, PairPlaces(grad), op::numbers<const float>(similarities),
-      op::numbers<const float>(grad), op::numbers<float>(d_similarities));
+      left_out, op::numbers<const float>(grad), op::numbers<float>(d_similarities));
   check_launch();
 }
 

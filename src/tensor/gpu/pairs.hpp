@@ -11,12 +11,17 @@
 
 namespace attn::gpu {
 
+/// What stands for a pair that does not count, left out by a mask or with a score of -inf:
+/// -inf, which softmax reads, or 0, where scores are the weights.
+enum class LeftOut { minus_infinity, zero };
+
 /// out = the modified score of each pair of similarities [batch, heads, queries, keys], packed
-/// f32, or -inf where the masks leave the pair out. The recipe's similarity plays no part.
-void score_pairs(const Recipe& recipe, const Tensor& similarities, const Tensor& out);
+/// f32. The recipe's similarity and normaliser play no part.
+void score_pairs(const Recipe& recipe, const Tensor& similarities, LeftOut left_out,
+                 const Tensor& out);
 /// d_similarities, and the gradients of the modifiers' tables in `tables`, added in any order.
 void score_pairs_backward(const Recipe& recipe, const RecipeGrads& tables,
-                          const Tensor& similarities, const Tensor& grad,
+                          const Tensor& similarities, LeftOut left_out, const Tensor& grad,
                           const Tensor& d_similarities);
 /// out = what the weight modifiers multiply the weight of each pair by; those without tables.
 void weight_factors(const Recipe& recipe, const Tensor& out);

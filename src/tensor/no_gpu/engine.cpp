@@ -85,8 +85,8 @@ void add_places(const Tensor&, int, const Tensor&, const Tensor&) { refuse(); }
 void gather(const Tensor&, int, const Tensor&, const IndexNames&, const Tensor&) { refuse(); }
 void scatter_add(const Tensor&, int, const Tensor&, const IndexNames&, const Tensor&) { refuse(); }
 
-void score_pairs(const Recipe&, const Tensor&, const Tensor&) { refuse(); }
-void score_pairs_backward(const Recipe&, const RecipeGrads&, const Tensor&, const Tensor&, const Tensor&) { refuse(); }
+void score_pairs(const Recipe&, const Tensor&, LeftOut, const Tensor&) { refuse(); }
+void score_pairs_backward(const Recipe&, const RecipeGrads&, const Tensor&, LeftOut, const Tensor&, const Tensor&) { refuse(); }
 void pool_again(const Tensor&, const Tensor&, const Tensor&) { refuse(); }
 void weight_factors(const Recipe&, const Tensor&) { refuse(); }
 void additive_scores(const Tensor&, const Tensor&, const Tensor&, const Tensor&) { refuse(); }

@@ -23,9 +23,13 @@ struct HardLook {
 
 /// The annotations of a given draw. scores [batch, steps, locations], annotations [batch,
 /// locations, dim], sample i64 [batch, steps], lengths i64 [batch] or none. The context passes
-/// gradient to the annotations alone.
+/// gradient to the annotations alone. A location that is none of them throws; on the GPU
+/// without lengths at the next wait, as ids do.
 HardLook hard_attention(const Tensor& scores, const Tensor& annotations, const Tensor& sample,
                         const Tensor& lengths = {});
+
+/// Its context alone: annotations[sample], 0 where the sample is -1.
+Tensor annotations_at(const Tensor& annotations, const Tensor& sample);
 
 /// One location for each row with the probabilities softmax(scores): i64 [batch, steps], -1
 /// where there is none.

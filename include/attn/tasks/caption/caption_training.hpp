@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "attn/core/dtype.hpp"
 #include "attn/models/captioner.hpp"
 #include "attn/tasks/caption.hpp"
 #include "attn/tasks/caption/canvas.hpp"
@@ -17,6 +18,7 @@
 #include "attn/tasks/scores.hpp"
 #include "attn/tasks/task.hpp"
 #include "attn/tasks/trainer.hpp"
+#include "attn/tensor/storage.hpp"
 
 namespace attn::tasks {
 
@@ -44,6 +46,8 @@ struct CaptionPlan {
   Resume resume = Resume::no;
   std::int64_t save_every = 0;    ///< steps; 0: a minute
   std::uint64_t shard_bytes = 0;  ///< of a checkpoint's files, at most; 0: one file
+  Device device = Device::cpu;    ///< of the steps; evaluations run on the CPU
+  DType precision = DType::f32;   ///< of the steps; bf16 on the GPU alone
 };
 
 /// Trains on canvases of parts.train that never come twice, keeps the best on parts.development

