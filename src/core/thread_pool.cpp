@@ -61,8 +61,8 @@ int task_of(std::uint64_t claims) {
 
 /// Asked once: the system reads a file to answer, which takes longer than a small job.
 int processors() {
-  static const int count = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  return count;
+  static const int kCount = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  return kCount;
 }
 
 std::atomic<int>& chosen_threads() {

@@ -5,7 +5,6 @@
 #include "attn/core/error.hpp"
 #include "attn/files/printable.hpp"
 #include "attn/nn/module.hpp"
-#include "attn/nn/state.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 

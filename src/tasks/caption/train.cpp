@@ -21,7 +21,6 @@
 #include "attn/tasks/scores.hpp"
 #include "attn/tasks/trainer.hpp"
 #include "attn/tensor/random.hpp"
-#include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tasks/begin_with.hpp"
 #include "tasks/caption/options_json.hpp"
