@@ -114,7 +114,7 @@ TEST(GpuAttention, CommonRecipesAgreeOverAwkwardSizes) {
   for (const auto& [dtype, size] : built()) {
     if (dtype == DType::f32 || (size != 64 && size != 128)) continue;
     for (const auto& [queries, keys] :
-         {Pair{1, 1}, {1, 300}, {64, 64}, {129, 130}, {257, 70}}) {
+         {Pair{1, 1}, {1, 300}, {64, 64}, {129, 130}, {257, 70}, {450, 610}}) {
       for (const auto mask :
            {MaskKind::none, MaskKind::causal, MaskKind::window, MaskKind::lengths}) {
         for (const int score : {-1, 2, 3, 4, 6}) {  // none, soft cap, ALiBi, relative, Gaussian

@@ -227,6 +227,9 @@ __global__ void __launch_bounds__(BackwardTile<kDim>::kAllThreads, 1)
     for (int j = 0; j < 8; ++j) add_block(sums, (warp & 3) * (kDim / 8) + 8 * group + j, dq[j]);
   };
 
+  const Turns<Tile::kTakeTurns> turns{group};
+  turns.begin();
+  turns.wait();
   int turn = 0;
   int head_before = 0;
   int query_before = 0;
@@ -244,6 +247,7 @@ __global__ void __launch_bounds__(BackwardTile<kDim>::kAllThreads, 1)
     rows_by_rows<T>(s[0], memory.k, 64 * group, tile.q);
     rows_by_rows<T>(d[0], memory.v, 64 * group, tile.d_out);
     end_products();
+    turns.hand_over();
     wait_for_products<0>();
     pin(s[0]);
     pin(d[0]);
@@ -262,14 +266,10 @@ __global__ void __launch_bounds__(BackwardTile<kDim>::kAllThreads, 1)
     if constexpr (kScoreGrads)
       if (here.last_tile) score_grads.flush_head();
 
-    using A = typename Mma<T>::A;
-    A weights[Tile::kQueries / 16];
-    A d_scores[Tile::kQueries / 16];
-#pragma unroll
-    for (int step = 0; step < Tile::kQueries / 16; ++step) {
-      weights[step] = Mma<T>::from_sums(&s[0][2 * step]);
-      d_scores[step] = Mma<T>::from_sums(&d[0][2 * step]);
-    }
+    typename Mma<T>::A weights[Tile::kQueries / 16];
+    typename Mma<T>::A d_scores[Tile::kQueries / 16];
+    pack<T>(weights, s[0]);
+    pack<T>(d_scores, d[0]);
 
     const int score_stage = turn % Tile::kScoreStages;
     if (wants_queries) {
@@ -285,6 +285,7 @@ __global__ void __launch_bounds__(BackwardTile<kDim>::kAllThreads, 1)
     const int late_stage = (turn + 1) % Tile::kScoreStages;
     Block16x8 dq[8];
     if (late) memory.scores_full[late_stage].wait((turn - 1) / Tile::kScoreStages & 1);
+    turns.wait();
     begin_products();
     // Without a tile before this one it multiplies anything, and nobody looks.
     query_grads<T, Tile>(dq, memory, late_stage, group);
@@ -305,6 +306,7 @@ __global__ void __launch_bounds__(BackwardTile<kDim>::kAllThreads, 1)
     head_before = here.head;
     query_before = query;
   }
+  turns.end();
   if (wants_queries && turn > 0) {
     const int late_stage = (turn - 1) % Tile::kScoreStages;
     memory.scores_full[late_stage].wait((turn - 1) / Tile::kScoreStages & 1);

@@ -169,13 +169,17 @@ __global__ void __launch_bounds__(ForwardTile<kDim>::kAllThreads, 1)
     return rises;
   };
 
+  const Turns<Tile::kTakeTurns> turns{group};
   memory.queries_here.wait(0);
   memory.k_full[0].wait(0);
   FetchedKeys here = memory.fetched[0];
   if (here.tile >= 0) {
+    turns.begin();
+    turns.wait();
     begin_products();
     rows_by_rows<T>(s[0], memory.q, 64 * group, memory.k[0]);
     end_products();
+    turns.hand_over();
     wait_for_products<0>();
     pin(s[0]);
     leave(memory.k_empty[0]);
@@ -189,11 +193,13 @@ __global__ void __launch_bounds__(ForwardTile<kDim>::kAllThreads, 1)
       if (here.tile < 0) break;
       const int before = (turn - 1) % Tile::kStages;
       memory.v_full[before].wait(parity(turn - 1));
+      turns.wait();
       begin_products();
       rows_by_rows<T>(s[0], memory.q, 64 * group, memory.k[stage]);
       end_products();
       add_product<T>(pool.out[0], weights, memory.v[before]);
       end_products();
+      turns.hand_over();
       wait_for_products<1>();
       pin(s[0]);
       leave(memory.k_empty[stage]);
@@ -206,9 +212,11 @@ __global__ void __launch_bounds__(ForwardTile<kDim>::kAllThreads, 1)
     }
     const int before = (turn - 1) % Tile::kStages;
     memory.v_full[before].wait(parity(turn - 1));
+    turns.wait();
     begin_products();
     add_product<T>(pool.out[0], weights, memory.v[before]);
     end_products();
+    turns.end();
     wait_for_products<0>();
     pin(pool.out[0]);
   }

@@ -6,6 +6,13 @@
 
 #include "attn/kernels/gpu/hopper/wgmma.cuh"
 
+#ifndef TURNS_F
+#define TURNS_F false
+#endif
+#ifndef TURNS_B
+#define TURNS_B false
+#endif
+
 namespace attn::gpu::hopper {
 
 /// Registers of a thread that multiplies and of one that fetches, in blocks of two warpgroups of
@@ -28,6 +35,7 @@ struct ForwardTile {
   // Scores, weights on their way into the products and sums: 64 + 32 + 64 registers of a thread.
   static constexpr int kKeys = 128;
   static constexpr int kStages = 2;
+  static constexpr bool kTakeTurns = TURNS_F;
 };
 
 /// A block of keys passes over tiles of queries; each of two warpgroups holds half of the keys,
@@ -49,6 +57,7 @@ struct BackwardTile {
   static constexpr int kStages = 3;
   // Warpgroups drift apart by up to a tile: one takes exponentials while the other multiplies.
   static constexpr int kScoreStages = 2;
+  static constexpr bool kTakeTurns = TURNS_B;
 };
 
 }  // namespace attn::gpu::hopper

@@ -122,8 +122,9 @@ __device__ __forceinline__ void multiply(Block16x8 (&sums)[16], const typename M
                                          std::uint64_t b) {
 #define ATTN_MULTIPLY(type)                                                                \
   asm volatile(                                                                            \
+      "{\n.reg .pred add;\nsetp.eq.b32 add, 0, 0;\n"                                       \
       "wgmma.mma_async.sync.aligned.m64n128k16.f32." type "." type " {" ATTN_NAMES64       \
-      "}, {%64, %65, %66, %67}, %68, 1, 1, 1, 1;"                                          \
+      "}, {%64, %65, %66, %67}, %68, add, 1, 1, 1;\n}"                                     \
       : ATTN_SUM64(sums)                                                                   \
       : "r"(a.x[0]), "r"(a.x[1]), "r"(a.x[2]), "r"(a.x[3]), "l"(b))
   if constexpr (std::is_same_v<T, BFloat16>) {
