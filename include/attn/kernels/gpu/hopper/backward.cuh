@@ -1,6 +1,6 @@
-/// Attention backward on Hopper: the portable kernel's loop (attn/kernels/gpu/backward.cuh) with
-/// products by warpgroups and tiles that a warp of its own fetches.
-/// After Shah et al., 2024, arXiv:2407.08608.
+/// Attention backward on Hopper: the portable kernel's loop (attn/kernels/gpu/backward.cuh)
+/// with products by warpgroups and tiles that a warp of its own fetches. After Shah et al.,
+/// 2024, arXiv:2407.08608.
 
 #pragma once
 
@@ -94,8 +94,7 @@ struct BackwardFetcher {
 #pragma unroll
       for (int i = lane_id(); i < Tile::kQueries; i += 32) {
         const bool there = query + i < rows.queries;
-        memory.stat[stage][i] =
-            there ? __ldg(rows.stat.at(batch, here.head, query + i)) : 0.0f;
+        memory.stat[stage][i] = there ? __ldg(rows.stat.at(batch, here.head, query + i)) : 0.0f;
         memory.delta[stage][i] =
             there ? rows.delta[rows.row(batch, here.head, query + i)] : 0.0f;
       }
@@ -112,7 +111,7 @@ struct BackwardFetcher {
     const int tiles = (rows.queries + Tile::kQueries - 1) / Tile::kQueries;
     while (from.head < (kv_head + 1) * rows.group) {
       const int head = from.head;
-      from.visit = next_visit(stages.mask, from.visit.tile, tiles, [&](int tile) {
+      from.visit = next_visit<OneWarp>(stages.mask, from.visit.tile, tiles, [&](int tile) {
         return Block{batch,
                      head,
                      {tile * Tile::kQueries, min((tile + 1) * Tile::kQueries, rows.queries)},
@@ -128,8 +127,10 @@ struct BackwardFetcher {
     memory.keys_here.expect(sizeof(memory.k) + sizeof(memory.v));
 #pragma unroll
     for (int half = 0; half < Memory::kHalves; ++half) {
-      copy_box(memory.k.half[half], maps.k, half * kWidth, first, kv_head, batch, memory.keys_here);
-      copy_box(memory.v.half[half], maps.v, half * kWidth, first, kv_head, batch, memory.keys_here);
+      copy_box(memory.k.half[half], maps.k, half * kWidth, first, kv_head, batch,
+               memory.keys_here);
+      copy_box(memory.v.half[half], maps.v, half * kWidth, first, kv_head, batch,
+               memory.keys_here);
     }
     memory.keys_here.arrive();
   }
@@ -147,11 +148,13 @@ struct BackwardFetcher {
 
 /// dQ of the block's keys for one tile of queries: this warpgroup's half of the channels.
 template <class T, class Tile>
-__device__ __forceinline__ void query_grads(Block16x8 (&dq)[8],
+__device__ __forceinline__ void query_grads(Block16x8 (&dq)[Tile::kChannels / 16],
                                             const BackwardMemory<Tile>& memory, int stage,
                                             int group) {
+  const int channel = group * (Tile::kChannels / 2);
   const std::uint64_t a = operand(memory.d_scores[stage].half[0]);
-  const std::uint64_t b = operand(memory.k.half[group]);
+  const std::uint64_t b =
+      operand(memory.k.half[channel / kWidth] + channel % kWidth * static_cast<int>(sizeof(T)));
 #pragma unroll
   for (int key = 0; key < Tile::kKeys; key += 16)
     multiply<T, true, true>(dq, advance(a, key * kRowBytes), advance(b, key * kRowBytes),
@@ -220,16 +223,14 @@ __global__ void __launch_bounds__(BackwardTile<kDim>::kAllThreads, 1)
   Block16x8 dk[kDim / 8] = {};
   Block16x8 dv[kDim / 8] = {};
   // dQ is made one turn late, when the other warpgroup's d_scores are long written.
-  const auto add_queries = [&](Block16x8(&dq)[8], int head, int query) {
+  const auto add_queries = [&](Block16x8(&dq)[kDim / 16], int head, int query) {
     if (query + 16 * (warp & 3) >= rows.queries) return;  // the workspace ends there
     float* const sums = problem.dq_sums + rows.sums_place(batch, head, query, kDim);
-#pragma unroll
-    for (int j = 0; j < 8; ++j) add_block(sums, (warp & 3) * (kDim / 8) + 8 * group + j, dq[j]);
+#  pragma unroll
+    for (int j = 0; j < kDim / 16; ++j)
+      add_block(sums, (warp & 3) * (kDim / 8) + kDim / 16 * group + j, dq[j]);
   };
 
-  const Turns<Tile::kTakeTurns> turns{group};
-  turns.begin();
-  turns.wait();
   int turn = 0;
   int head_before = 0;
   int query_before = 0;
@@ -247,7 +248,6 @@ __global__ void __launch_bounds__(BackwardTile<kDim>::kAllThreads, 1)
     rows_by_rows<T>(s[0], memory.k, 64 * group, tile.q);
     rows_by_rows<T>(d[0], memory.v, 64 * group, tile.d_out);
     end_products();
-    turns.hand_over();
     wait_for_products<0>();
     pin(s[0]);
     pin(d[0]);
@@ -255,8 +255,8 @@ __global__ void __launch_bounds__(BackwardTile<kDim>::kAllThreads, 1)
     G score_grads{};
     if constexpr (kScoreGrads)
       score_grads = {table_grads.score.data, score_sums, batch, here.head, 0};
-    ScoreGradients<Tile, St, G, NoGrads> gradients{
-        stages, rows, score_grads, {}, batch, here.head, first + warp_row, query};
+    ScoreGradients<Tile, St, G, NoGrads> gradients{stages, rows,      score_grads,      {},
+                                                   batch,  here.head, first + warp_row, query};
     const bool edge = query + Tile::kQueries > rows.queries || first + Tile::kKeys > rows.keys;
     if (!here.ask && !edge) {
       gradients(s, d, memory.stat[stage], memory.delta[stage], false, false);
@@ -274,7 +274,7 @@ __global__ void __launch_bounds__(BackwardTile<kDim>::kAllThreads, 1)
     const int score_stage = turn % Tile::kScoreStages;
     if (wants_queries) {
       memory.scores_empty[score_stage].wait((turn / Tile::kScoreStages & 1) ^ 1);
-#pragma unroll
+#  pragma unroll
       for (int step = 0; step < Tile::kQueries / 16; ++step)
         store_operand(memory.d_scores[score_stage].half[0], warp_row, 2 * step, d_scores[step]);
       fence_for_matrix_units();
@@ -283,9 +283,8 @@ __global__ void __launch_bounds__(BackwardTile<kDim>::kAllThreads, 1)
 
     const bool late = wants_queries && turn > 0;
     const int late_stage = (turn + 1) % Tile::kScoreStages;
-    Block16x8 dq[8];
+    Block16x8 dq[kDim / 16];
     if (late) memory.scores_full[late_stage].wait((turn - 1) / Tile::kScoreStages & 1);
-    turns.wait();
     begin_products();
     // Without a tile before this one it multiplies anything, and nobody looks.
     query_grads<T, Tile>(dq, memory, late_stage, group);
@@ -306,11 +305,10 @@ __global__ void __launch_bounds__(BackwardTile<kDim>::kAllThreads, 1)
     head_before = here.head;
     query_before = query;
   }
-  turns.end();
   if (wants_queries && turn > 0) {
     const int late_stage = (turn - 1) % Tile::kScoreStages;
     memory.scores_full[late_stage].wait((turn - 1) / Tile::kScoreStages & 1);
-    Block16x8 dq[8];
+    Block16x8 dq[kDim / 16];
     begin_products();
     query_grads<T, Tile>(dq, memory, late_stage, group);
     end_products();
@@ -319,19 +317,18 @@ __global__ void __launch_bounds__(BackwardTile<kDim>::kAllThreads, 1)
     add_queries(dq, head_before, query_before);
   }
 
-#pragma unroll
+#  pragma unroll
   for (int half = 0; half < 2; ++half) {
     const int k = first + warp_row + (lane >> 2) + 8 * half;
     if (k >= rows.keys) continue;
-#pragma unroll
+#  pragma unroll
     for (int j = 0; j < kDim / 8; ++j) {
       const int c = 8 * j + 2 * (lane & 3);
       if (problem.dk.data != nullptr)
         store_pair(problem.dk.rows(batch, kv_head), k, c, stages.scale * dk[j][2 * half],
                    stages.scale * dk[j][2 * half + 1]);
       if (problem.dv.data != nullptr)
-        store_pair(problem.dv.rows(batch, kv_head), k, c, dv[j][2 * half],
-                   dv[j][2 * half + 1]);
+        store_pair(problem.dv.rows(batch, kv_head), k, c, dv[j][2 * half], dv[j][2 * half + 1]);
     }
   }
 #endif
@@ -346,10 +343,9 @@ void launch_backward(const BackwardArgs<T>& args, const St& stages,
   static_assert(!St::kRolled && !St::kHasFactor);
   BackwardProblem<T> problem(args, kDim, workspace);
   start_backward<kDim>(problem, stages, grads, stream);
-  const BackwardMaps maps{tensor_map<T>(args.q, Tile::kQueries),
-                          tensor_map<T>(args.k, Tile::kKeys),
-                          tensor_map<T>(args.v, Tile::kKeys),
-                          tensor_map<T>(args.d_out, Tile::kQueries)};
+  const BackwardMaps maps{
+      tensor_map<T>(args.q, Tile::kQueries), tensor_map<T>(args.k, Tile::kKeys),
+      tensor_map<T>(args.v, Tile::kKeys), tensor_map<T>(args.d_out, Tile::kQueries)};
   const std::int64_t key_heads = args.k.shape[0] * args.k.shape[1];
   const int blocks = (problem.rows.keys + Tile::kKeys - 1) / Tile::kKeys;
   const auto run = [&]<bool kGrads>() {

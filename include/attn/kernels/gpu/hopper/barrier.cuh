@@ -26,16 +26,15 @@ struct Barrier {
                  : "memory");
   }
   __device__ __forceinline__ void expect(int bytes) {
-    asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(
-                     shared_address(this)),
-                 "r"(bytes)
-                 : "memory");
+    asm volatile(
+        "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(shared_address(this)),
+        "r"(bytes)
+        : "memory");
   }
   __device__ __forceinline__ void arrive() {
-    asm volatile(
-        "{\n.reg .b64 state;\nmbarrier.arrive.shared::cta.b64 state, [%0];\n}" ::"r"(
-            shared_address(this))
-        : "memory");
+    asm volatile("{\n.reg .b64 state;\nmbarrier.arrive.shared::cta.b64 state, [%0];\n}" ::"r"(
+                     shared_address(this))
+                 : "memory");
   }
   __device__ __forceinline__ void wait(int parity) {
     std::uint32_t over = 0;
@@ -80,29 +79,6 @@ template <int kThreads>
 __device__ __forceinline__ void wait_for_each_other(int id) {
   asm volatile("bar.sync %0, %1;" ::"r"(id), "n"(kThreads) : "memory");
 }
-
-/// Two warpgroups that take turns at the matrix units: while one multiplies, the other takes
-/// exponentials. Group 0 begins; nobody hands over to a group that has ended.
-template <bool kTakeTurns>
-struct Turns {
-  static constexpr int kFirst = 2;  ///< named barrier of group 0
-  int group;
-
-  __device__ __forceinline__ void begin() const {
-    if (group == 1) hand_over();
-  }
-  __device__ __forceinline__ void wait() const {
-    if constexpr (kTakeTurns)
-      asm volatile("bar.sync %0, 256;" ::"r"(kFirst + group) : "memory");
-  }
-  __device__ __forceinline__ void hand_over() const {
-    if constexpr (kTakeTurns)
-      asm volatile("bar.arrive %0, 256;" ::"r"(kFirst + 1 - group) : "memory");
-  }
-  __device__ __forceinline__ void end() const {
-    if (group == 0) hand_over();
-  }
-};
 
 /// The box of a map [batch, head, position, channel] that begins at `channel` and `position`.
 __device__ __forceinline__ void copy_box(void* to, const CUtensorMap& map, int channel,

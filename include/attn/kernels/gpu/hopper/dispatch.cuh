@@ -7,26 +7,22 @@
 
 #include <cuda_runtime.h>
 
-#include <type_traits>
-
 #include "attn/kernels/args.hpp"
 #include "attn/kernels/gpu/error.hpp"
 #include "attn/kernels/gpu/hopper/tensor_map.cuh"
-#include "attn/kernels/gpu/visit.cuh"
 
 /// Whether sm_90a is among the architectures of the build: those kernels exist for no other.
 #ifndef ATTN_GPU_HOPPER
-#define ATTN_GPU_HOPPER 0
+#  define ATTN_GPU_HOPPER 0
 #endif
 
 namespace attn::gpu::hopper {
 
-/// 16-bit types at 128 channels; masks that one warp can ask about whole tiles, since a warp
-/// fetches for the others; no factors of weights.
+/// 16-bit types at 64 and 128 channels, functors that are known when the kernel is compiled, no
+/// factors of weights.
 template <class T, int kDim, class St>
-inline constexpr bool kBuilt =
-    ATTN_GPU_HOPPER != 0 && sizeof(T) == 2 && kDim == 128 && !St::kRolled && !St::kHasFactor &&
-    kCoversCheaply<std::remove_cvref_t<decltype(St::mask)>>;
+inline constexpr bool kBuilt = ATTN_GPU_HOPPER != 0 && sizeof(T) == 2 &&
+                               (kDim == 64 || kDim == 128) && !St::kRolled && !St::kHasFactor;
 
 /// Whether the current GPU runs code of sm_90a.
 inline bool runs_here() {

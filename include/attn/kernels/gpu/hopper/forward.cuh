@@ -79,20 +79,18 @@ struct ForwardFetcher {
       }
       if (leads) {
         memory.fetched[stage] = {visit.tile, visit.cover != Cover::all};
-        fetch(memory.k[stage], maps.k, visit.tile * Tile::kKeys, kv_head,
-              memory.k_full[stage]);
+        fetch(memory.k[stage], maps.k, visit.tile * Tile::kKeys, kv_head, memory.k_full[stage]);
       }
       memory.v_empty[stage].wait(free);
       if (leads)
-        fetch(memory.v[stage], maps.v, visit.tile * Tile::kKeys, kv_head,
-              memory.v_full[stage]);
+        fetch(memory.v[stage], maps.v, visit.tile * Tile::kKeys, kv_head, memory.v_full[stage]);
       visit = find(visit.tile + 1, tiles);
     }
   }
 
  private:
   __device__ __forceinline__ Visit find(int tile, int tiles) const {
-    return next_visit(stages.mask, tile, tiles, [&](int at) {
+    return next_visit<OneWarp>(stages.mask, tile, tiles, [&](int at) {
       return Block{batch,
                    head,
                    {first, min(first + Tile::kQueries, problem.queries)},
@@ -162,24 +160,19 @@ __global__ void __launch_bounds__(ForwardTile<kDim>::kAllThreads, 1)
   const auto weigh_scores = [&](const FetchedKeys& here) {
     const int key = here.tile * Tile::kKeys;
     const ScorePlace scores{batch, head, query, key, problem.queries, problem.keys};
-    modify<Tile>(stages, scores, s, here.ask,
-                 whole_rows && key + Tile::kKeys <= problem.keys);
+    modify<Tile>(stages, scores, s, here.ask, whole_rows && key + Tile::kKeys <= problem.keys);
     const bool rises = raise_references(stages, s, pool, factors);
     weigh(stages, s, pool, [&](int i, int j, int e) { return scores.clamped_site(i, j, e); });
     return rises;
   };
 
-  const Turns<Tile::kTakeTurns> turns{group};
   memory.queries_here.wait(0);
   memory.k_full[0].wait(0);
   FetchedKeys here = memory.fetched[0];
   if (here.tile >= 0) {
-    turns.begin();
-    turns.wait();
     begin_products();
     rows_by_rows<T>(s[0], memory.q, 64 * group, memory.k[0]);
     end_products();
-    turns.hand_over();
     wait_for_products<0>();
     pin(s[0]);
     leave(memory.k_empty[0]);
@@ -193,13 +186,11 @@ __global__ void __launch_bounds__(ForwardTile<kDim>::kAllThreads, 1)
       if (here.tile < 0) break;
       const int before = (turn - 1) % Tile::kStages;
       memory.v_full[before].wait(parity(turn - 1));
-      turns.wait();
       begin_products();
       rows_by_rows<T>(s[0], memory.q, 64 * group, memory.k[stage]);
       end_products();
       add_product<T>(pool.out[0], weights, memory.v[before]);
       end_products();
-      turns.hand_over();
       wait_for_products<1>();
       pin(s[0]);
       leave(memory.k_empty[stage]);
@@ -212,11 +203,9 @@ __global__ void __launch_bounds__(ForwardTile<kDim>::kAllThreads, 1)
     }
     const int before = (turn - 1) % Tile::kStages;
     memory.v_full[before].wait(parity(turn - 1));
-    turns.wait();
     begin_products();
     add_product<T>(pool.out[0], weights, memory.v[before]);
     end_products();
-    turns.end();
     wait_for_products<0>();
     pin(pool.out[0]);
   }
@@ -241,7 +230,7 @@ void launch_forward(const ForwardArgs<T>& args, const St& stages, cudaStream_t s
   ATTN_CUDA_CALL(
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes));
   kernel<<<static_cast<unsigned>(blocks), Tile::kAllThreads, kBytes, stream>>>(problem, maps,
-                                                                              stages);
+                                                                               stages);
   ATTN_CUDA_CALL(cudaGetLastError());
 }
 

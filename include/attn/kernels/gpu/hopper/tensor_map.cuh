@@ -19,8 +19,8 @@
 
 namespace attn::gpu::hopper {
 
-/// Whether the TMA can read [batch, head, position, channel]: channels side by side, all else in
-/// steps of 16 bytes that go forward.
+/// Whether the TMA can read [batch, head, position, channel]: channels side by side, all else
+/// in steps of 16 bytes that go forward.
 template <class T>
 bool can_map(const View<const T, 4>& view) {
   constexpr std::int64_t kPiece = 16 / static_cast<std::int64_t>(sizeof(T));
@@ -69,13 +69,13 @@ CUtensorMap tensor_map(const View<const T, 4>& view, int rows) {
   const cuuint32_t box[4] = {kWidth, static_cast<cuuint32_t>(rows), 1, 1};
   const cuuint32_t each[4] = {1, 1, 1, 1};
   CUtensorMap map;
-  const CUresult status = map_encoder()(
-      &map,
-      std::is_same_v<T, BFloat16> ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
-                                  : CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
-      4, const_cast<T*>(view.data), sizes, steps, box, each, CU_TENSOR_MAP_INTERLEAVE_NONE,
-      CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  const CUresult status =
+      map_encoder()(&map,
+                    std::is_same_v<T, BFloat16> ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
+                                                : CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
+                    4, const_cast<T*>(view.data), sizes, steps, box, each,
+                    CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                    CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (status != CUDA_SUCCESS)
     fail("attn::gpu: the driver refuses to map a tensor: error ", static_cast<int>(status));
   return map;
