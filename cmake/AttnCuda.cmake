@@ -6,9 +6,10 @@ set(ATTN_CUDA_LIST all CACHE STRING
   "GPU kernels: 'all' types and head sizes, 'quick' (bf16 and float at 64 and 128; f16 at 64, its general kernel alone), or 'least'")
 set_property(CACHE ATTN_CUDA_LIST PROPERTY STRINGS all quick least)
 
-# Machine code for Hopper, and PTX from which the driver makes it for everything from Ampere on.
+# Machine code for Hopper with its own instructions (90a, for the kernels in gpu/hopper), and PTX
+# from which the driver makes it for everything from Ampere on.
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-  set(CMAKE_CUDA_ARCHITECTURES 80-virtual 90-real CACHE STRING "CUDA architectures")
+  set(CMAKE_CUDA_ARCHITECTURES 80-virtual 90a-real CACHE STRING "CUDA architectures")
 endif()
 enable_language(CUDA)
 find_package(CUDAToolkit 12.1 REQUIRED)
@@ -67,6 +68,9 @@ add_library(attn_kernels_gpu OBJECT ${gpu_sources} ${gpu_instances})
 target_link_libraries(attn_kernels_gpu PRIVATE attn::core attn_cuda_options)
 # Divisions and exponentials good to 2^-21: what a soft cap or a Gaussian costs depends on it.
 target_compile_options(attn_kernels_gpu PRIVATE -use_fast_math)
+if("${CMAKE_CUDA_ARCHITECTURES}" MATCHES "90a")
+  target_compile_definitions(attn_kernels_gpu PRIVATE ATTN_GPU_HOPPER=1)
+endif()
 set_target_properties(attn_kernels_gpu PROPERTIES POSITION_INDEPENDENT_CODE ON)
 
 # The plain kernels are there for what they say, not for speed, and may be asked in double: they

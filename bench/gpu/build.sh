@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.."
 mkdir -p "$out"
 
 flags="-std=c++20 -O3 -use_fast_math --expt-relaxed-constexpr -diag-suppress 554,68 -compress-mode=size \
-  -gencode arch=compute_90,code=sm_90 -Iinclude -Isrc -Itests -I$out"
+  -gencode arch=compute_90a,code=sm_90a -DATTN_GPU_HOPPER=1 -Iinclude -Isrc -Itests -I$out"
 types="BFloat16 float"
 sizes="64 128"
 if [ "$list" = some ]; then sizes="64 128 256"; fi

@@ -1,7 +1,11 @@
 // Backward for one element type and head size: ATTN_GPU_TYPE and ATTN_GPU_DIM.
 // ATTN_GPU_COMMON: whether common recipes get kernels of their own.
 
+#include <type_traits>
+
 #include "attn/kernels/gpu/backward.cuh"
+#include "attn/kernels/gpu/hopper/backward.cuh"
+#include "attn/kernels/gpu/hopper/dispatch.cuh"
 #include "kernels/gpu/instances.cuh"
 
 namespace attn::gpu {
@@ -12,6 +16,12 @@ void run_backward<ATTN_GPU_TYPE, ATTN_GPU_DIM>(const BackwardArgs<ATTN_GPU_TYPE>
                                                Stream stream, Determinism determinism) {
   if constexpr (ATTN_GPU_COMMON && kHasCommonRecipes<ATTN_GPU_TYPE, ATTN_GPU_DIM>) {
     const auto run = [&](const auto& stages, const auto& grads) {
+      using St = std::remove_cvref_t<decltype(stages)>;
+      if constexpr (hopper::kBuilt<ATTN_GPU_TYPE, ATTN_GPU_DIM, St>) {
+        if (hopper::takes(args))
+          return hopper::launch_backward<ATTN_GPU_DIM>(args, stages, grads, workspace, stream,
+                                                       determinism);
+      }
       launch_backward<ATTN_GPU_DIM>(args, stages, grads, workspace, stream, determinism);
     };
     if (run_common(recipe, CommonRecipes{}, run)) return;

@@ -1,7 +1,11 @@
 // Forward for one element type and head size: ATTN_GPU_TYPE and ATTN_GPU_DIM.
 // ATTN_GPU_COMMON: whether common recipes get kernels of their own.
 
+#include <type_traits>
+
 #include "attn/kernels/gpu/forward.cuh"
+#include "attn/kernels/gpu/hopper/dispatch.cuh"
+#include "attn/kernels/gpu/hopper/forward.cuh"
 #include "kernels/gpu/instances.cuh"
 
 namespace attn::gpu {
@@ -11,6 +15,11 @@ void run_forward<ATTN_GPU_TYPE, ATTN_GPU_DIM>(const ForwardArgs<ATTN_GPU_TYPE>& 
                                               const Lowered& recipe, Stream stream) {
   if constexpr (ATTN_GPU_COMMON && kHasCommonRecipes<ATTN_GPU_TYPE, ATTN_GPU_DIM>) {
     const auto run = [&](const auto& stages, const auto&) {
+      using St = std::remove_cvref_t<decltype(stages)>;
+      if constexpr (hopper::kBuilt<ATTN_GPU_TYPE, ATTN_GPU_DIM, St>) {
+        if (hopper::takes(args))
+          return hopper::launch_forward<ATTN_GPU_DIM>(args, stages, stream);
+      }
       launch_forward<ATTN_GPU_DIM>(args, stages, stream);
     };
     if (run_common(recipe, CommonRecipes{}, run)) return;

@@ -35,6 +35,16 @@ struct ForwardProblem {
   int keys = 0;
   int heads = 0;
   int group = 1;  ///< query heads that share a key head
+
+  explicit ForwardProblem(const ForwardArgs<T>& args)
+      : q(args.q), k(args.k), v(args.v), out(args.out), stat(args.stat.data) {
+    for (int axis = 0; axis < 3; ++axis)
+      stat_strides[axis] = args.stat.strides[static_cast<std::size_t>(axis)];
+    queries = static_cast<int>(args.q.shape[2]);
+    keys = static_cast<int>(args.k.shape[2]);
+    heads = static_cast<int>(args.q.shape[1]);
+    group = static_cast<int>(args.q.shape[1] / args.k.shape[1]);
+  }
 };
 
 /// How far above the reference a score may lie before everything pooled is rescaled: weights up
@@ -112,13 +122,15 @@ __device__ __forceinline__ void pool_values(
   }
 }
 
-/// Scores become weights in place; the state of the rows moves on and what was pooled before is
-/// rescaled where the reference rose.
-template <class Tile, class St, class SiteOf>
-__device__ __forceinline__ void push(const St& stages,
-                                     Block16x8 (&s)[Tile::kRowTiles][Tile::kKeys / 8],
-                                     Pool<Tile>& pool, const SiteOf& site_of) {
+/// Moves the references of the rows on to scores that rose above them, and what the rows weigh
+/// with them; `factors` is then what everything pooled before must be multiplied by. Whether
+/// anything must be: the same answer for the whole warp.
+template <class Tile, class St>
+__device__ __forceinline__ bool raise_references(
+    const St& stages, const Block16x8 (&s)[Tile::kRowTiles][Tile::kKeys / 8], Pool<Tile>& pool,
+    float (&factors)[Tile::kRowTiles][2]) {
   using N = std::remove_cvref_t<decltype(stages.normaliser)>;
+  bool any = false;
   if constexpr (N::kRunsMax) {
 #pragma unroll
     for (int i = 0; i < Tile::kRowTiles; ++i) {
@@ -135,22 +147,39 @@ __device__ __forceinline__ void push(const St& stages,
         const bool above = top > pool.reference[i][half] + kReferenceSlack;
         raised[half] = above ? top : pool.reference[i][half];
         rises = rises || above;
+        factors[i][half] = 1.0f;
       }
       if (__any_sync(0xffffffffu, rises)) {
+        any = true;
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
-          const float factor = stages.normaliser.rescale(pool.reference[i][half], raised[half]);
+          factors[i][half] = stages.normaliser.rescale(pool.reference[i][half], raised[half]);
           pool.reference[i][half] = raised[half];
-          pool.mass[i][half] *= factor;
-#pragma unroll
-          for (int j = 0; j < Tile::kChannels / 8; ++j) {
-            pool.out[i][j][2 * half] *= factor;
-            pool.out[i][j][2 * half + 1] *= factor;
-          }
+          pool.mass[i][half] *= factors[i][half];
         }
       }
     }
   }
+  return any;
+}
+
+template <class Tile>
+__device__ __forceinline__ void rescale(Pool<Tile>& pool,
+                                        const float (&factors)[Tile::kRowTiles][2]) {
+#pragma unroll
+  for (int i = 0; i < Tile::kRowTiles; ++i)
+#pragma unroll
+    for (int j = 0; j < Tile::kChannels / 8; ++j)
+#pragma unroll
+      for (int e = 0; e < 4; ++e) pool.out[i][j][e] *= factors[i][e >> 1];
+}
+
+/// Scores become weights in place, and the rows weigh more by their mass.
+template <class Tile, class St, class SiteOf>
+__device__ __forceinline__ void weigh(const St& stages,
+                                      Block16x8 (&s)[Tile::kRowTiles][Tile::kKeys / 8],
+                                      Pool<Tile>& pool, const SiteOf& site_of) {
+  using N = std::remove_cvref_t<decltype(stages.normaliser)>;
   // Copies, because a rolled loop indexes them at run time and the pool must stay in registers.
   float reference[Tile::kRowTiles][2];
   float added[Tile::kRowTiles][2];
@@ -180,6 +209,102 @@ __device__ __forceinline__ void push(const St& stages,
     for (int half = 0; half < 2; ++half) pool.mass[i][half] += added[i][half];
 }
 
+/// Where the scores of one warp and tile lie.
+struct ScorePlace {
+  int batch, head;
+  int query;  ///< of the warp's first row
+  int key;    ///< of the tile's first column
+  int queries, keys;
+
+  __device__ __forceinline__ Site<float> site(int i, int j, int e) const {
+    const int lane = lane_id();
+    return {batch, head, query + 16 * i + (lane >> 2) + 8 * (e >> 1),
+            key + 8 * j + 2 * (lane & 3) + (e & 1)};
+  }
+  /// Rows and keys past the end are asked about as the last ones, and thrown away.
+  __device__ __forceinline__ Site<float> clamped_site(int i, int j, int e) const {
+    Site<float> at = site(i, j, e);
+    at.q = min(at.q, queries - 1);
+    at.k = min(at.k, keys - 1);
+    return at;
+  }
+};
+
+/// Products become scores: scaled, modified, and -inf where the mask hides them or there is no
+/// key. `inside`: the tile has neither missing rows nor missing keys.
+template <class Tile, class St>
+__device__ __forceinline__ void modify(const St& stages, const ScorePlace& place,
+                                       Block16x8 (&s)[Tile::kRowTiles][Tile::kKeys / 8],
+                                       bool ask, bool inside) {
+  const auto modified = [&](float x, const Site<float>& at) {
+    const DeviceParams p{stages.score_tables.data, at.batch, at.head, at.q};
+    return call_forward(stages.score, stages.scale * x, at, p);
+  };
+  if (!St::kRolled && inside && !ask) {
+    for_each_sum<false>(
+        s, [&](float& x, int i, int j, int e) { x = modified(x, place.site(i, j, e)); });
+  } else {
+    for_each_sum<St::kRolled>(s, [&](float& x, int i, int j, int e) {
+      const Site<float> at = place.clamped_site(i, j, e);
+      const bool exists = place.site(i, j, e).k < place.keys;
+      // Modified first and selected then: a branch for each score would cost more.
+      const float score = modified(x, at);
+      x = exists & kept_by<St::kRolled>(stages.mask, ask, at) ? score : -kInfinity;
+    });
+  }
+}
+
+/// Writes the rows of a warp, of which `query` is the first.
+template <class T, class Tile, class St>
+__device__ __forceinline__ void finish_rows(const ForwardProblem<T>& problem, const St& stages,
+                                            Pool<Tile>& pool, int batch, int head, int query) {
+  const int lane = lane_id();
+  const auto out = problem.out.rows(batch, head);
+  [[maybe_unused]] float spoilt = 0.0f;  // NaN once something is not finite
+  [[maybe_unused]] float stats[Tile::kRowTiles][2] = {};
+#pragma unroll
+  for (int i = 0; i < Tile::kRowTiles; ++i) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      float mass = pool.mass[i][half];
+      mass += __shfl_xor_sync(0xffffffffu, mass, 1);
+      mass += __shfl_xor_sync(0xffffffffu, mass, 2);
+      const int q = query + 16 * i + (lane >> 2) + 8 * half;
+      if (q >= problem.queries) continue;
+      const DeviceParams p{stages.normaliser_tables.data, batch, head, q};
+      const Row<float> row = stages.normaliser.finish(pool.reference[i][half], mass, p);
+      stats[i][half] = row.stat;
+      if (problem.stat != nullptr && (lane & 3) == 0)
+        problem.stat[batch * problem.stat_strides[0] + head * problem.stat_strides[1] +
+                     q * problem.stat_strides[2]] = row.stat;
+#pragma unroll
+      for (int j = 0; j < Tile::kChannels / 8; ++j) {
+        store_pair(out, q, 8 * j + 2 * (lane & 3), pool.out[i][j][2 * half] * row.scale,
+                   pool.out[i][j][2 * half + 1] * row.scale);
+        if constexpr (kMayHide<St>)
+          spoilt += 0.0f * (pool.out[i][j][2 * half] + pool.out[i][j][2 * half + 1]);
+      }
+    }
+  }
+  if constexpr (kMayHide<St>) {
+    // Nobody but this warp writes its rows, and all of its lanes come here.
+    if (__any_sync(0xffffffffu, spoilt != 0.0f)) {
+      __syncwarp();
+      const int kv_head = head / problem.group;
+      const PlainRow<T, St> plain{problem.q.rows(batch, head), problem.k.rows(batch, kv_head),
+                                  problem.v.rows(batch, kv_head), out, problem.keys};
+#pragma unroll
+      for (int r = 0; r < 2 * Tile::kRowTiles; ++r) {
+        for (int g = 0; g < 8; ++g) {
+          const float stat = __shfl_sync(0xffffffffu, stats[r / 2][r % 2], 4 * g);
+          const int q = query + 8 * r + g;
+          if (q < problem.queries) plain.pool_again(stages, {batch, head, q, 0}, stat);
+        }
+      }
+    }
+  }
+}
+
 template <class T, int kDim, class St>
 __global__ void __launch_bounds__(ForwardTile<T, kDim>::kThreads, ForwardTile<T, kDim>::kBlocks)
     forward_kernel(const __grid_constant__ ForwardProblem<T> problem,
@@ -197,7 +322,6 @@ __global__ void __launch_bounds__(ForwardTile<T, kDim>::kThreads, ForwardTile<T,
   const int head = place % problem.heads;
   const int batch = place / problem.heads;
   const int warp_row = static_cast<int>(threadIdx.x) / 32 * 16 * Tile::kRowTiles;
-  const int lane = lane_id();
   const auto k_rows = problem.k.rows(batch, head / problem.group);
   const auto v_rows = problem.v.rows(batch, head / problem.group);
 
@@ -239,102 +363,24 @@ __global__ void __launch_bounds__(ForwardTile<T, kDim>::kThreads, ForwardTile<T,
     multiply_keys<T, Tile>(s, q_tile, warp_row, k_tile);
 
     const int key = visit.tile * Tile::kKeys;
-    const auto site_of = [&](int i, int j, int e) {
-      return Site<float>{batch, head, first + warp_row + 16 * i + (lane >> 2) + 8 * (e >> 1),
-                         key + 8 * j + 2 * (lane & 3) + (e & 1)};
-    };
-    // Rows and keys past the end are asked about as the last ones, and thrown away.
-    const auto clamped_site_of = [&](int i, int j, int e) {
-      Site<float> at = site_of(i, j, e);
-      at.q = min(at.q, problem.queries - 1);
-      at.k = min(at.k, problem.keys - 1);
-      return at;
-    };
-    const auto modify = [&](float x, const Site<float>& at) {
-      const DeviceParams p{stages.score_tables.data, at.batch, at.head, at.q};
-      return call_forward(stages.score, stages.scale * x, at, p);
-    };
-    if (!St::kRolled && whole_rows && visit.cover == Cover::all &&
-        key + Tile::kKeys <= problem.keys) {
-      for_each_sum<false>(
-          s, [&](float& x, int i, int j, int e) { x = modify(x, site_of(i, j, e)); });
-    } else {
-      const bool ask = visit.cover != Cover::all;
-      for_each_sum<St::kRolled>(s, [&](float& x, int i, int j, int e) {
-        const Site<float> at = clamped_site_of(i, j, e);
-        const bool inside = site_of(i, j, e).k < problem.keys;
-        // Modified first and selected then: a branch for each score would cost more.
-        const float modified = modify(x, at);
-        x = inside & kept_by<St::kRolled>(stages.mask, ask, at) ? modified : -kInfinity;
-      });
-    }
-    push(stages, s, pool, clamped_site_of);
+    const ScorePlace scores{batch, head, first + warp_row, key, problem.queries, problem.keys};
+    modify<Tile>(stages, scores, s, visit.cover != Cover::all,
+                 whole_rows && key + Tile::kKeys <= problem.keys);
+    float factors[Tile::kRowTiles][2];
+    if (raise_references(stages, s, pool, factors)) rescale(pool, factors);
+    weigh(stages, s, pool, [&](int i, int j, int e) { return scores.clamped_site(i, j, e); });
     pool_values<T, Tile>(pool, s, k_tile + kTileSize);
     visit = next;
     stage ^= 1;
   }
   copy_wait<0>();
-
-  const auto out = problem.out.rows(batch, head);
-  [[maybe_unused]] float spoilt = 0.0f;  // NaN once something is not finite
-  [[maybe_unused]] float stats[Tile::kRowTiles][2] = {};
-#pragma unroll
-  for (int i = 0; i < Tile::kRowTiles; ++i) {
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      float mass = pool.mass[i][half];
-      mass += __shfl_xor_sync(0xffffffffu, mass, 1);
-      mass += __shfl_xor_sync(0xffffffffu, mass, 2);
-      const int q = first + warp_row + 16 * i + (lane >> 2) + 8 * half;
-      if (q >= problem.queries) continue;
-      const DeviceParams p{stages.normaliser_tables.data, batch, head, q};
-      const Row<float> row = stages.normaliser.finish(pool.reference[i][half], mass, p);
-      stats[i][half] = row.stat;
-      if (problem.stat != nullptr && (lane & 3) == 0)
-        problem.stat[batch * problem.stat_strides[0] + head * problem.stat_strides[1] +
-                     q * problem.stat_strides[2]] = row.stat;
-#pragma unroll
-      for (int j = 0; j < kDim / 8; ++j) {
-        store_pair(out, q, 8 * j + 2 * (lane & 3), pool.out[i][j][2 * half] * row.scale,
-                   pool.out[i][j][2 * half + 1] * row.scale);
-        if constexpr (kMayHide<St>)
-          spoilt += 0.0f * (pool.out[i][j][2 * half] + pool.out[i][j][2 * half + 1]);
-      }
-    }
-  }
-  if constexpr (kMayHide<St>) {
-    // Nobody but this warp writes its rows, and all of its lanes come here.
-    if (__any_sync(0xffffffffu, spoilt != 0.0f)) {
-      __syncwarp();
-      const PlainRow<T, St> plain{problem.q.rows(batch, head), k_rows, v_rows, out,
-                                  problem.keys};
-#pragma unroll
-      for (int r = 0; r < 2 * Tile::kRowTiles; ++r) {
-        for (int g = 0; g < 8; ++g) {
-          const float stat = __shfl_sync(0xffffffffu, stats[r / 2][r % 2], 4 * g);
-          const int q = first + warp_row + 8 * r + g;
-          if (q < problem.queries) plain.pool_again(stages, {batch, head, q, 0}, stat);
-        }
-      }
-    }
-  }
+  finish_rows<T>(problem, stages, pool, batch, head, first + warp_row);
 }
 
 template <int kDim, class T, class St>
 void launch_forward(const ForwardArgs<T>& args, const St& stages, cudaStream_t stream) {
   using Tile = ForwardTile<T, kDim>;
-  ForwardProblem<T> problem;
-  problem.q = DeviceView<const T>(args.q);
-  problem.k = DeviceView<const T>(args.k);
-  problem.v = DeviceView<const T>(args.v);
-  problem.out = DeviceView<T>(args.out);
-  problem.stat = args.stat.data;
-  for (int axis = 0; axis < 3; ++axis)
-    problem.stat_strides[axis] = args.stat.strides[static_cast<std::size_t>(axis)];
-  problem.queries = static_cast<int>(args.q.shape[2]);
-  problem.keys = static_cast<int>(args.k.shape[2]);
-  problem.heads = static_cast<int>(args.q.shape[1]);
-  problem.group = static_cast<int>(args.q.shape[1] / args.k.shape[1]);
+  const ForwardProblem<T> problem(args);
   const std::int64_t blocks = args.q.shape[0] * args.q.shape[1] *
                               ((args.q.shape[2] + Tile::kQueries - 1) / Tile::kQueries);
   if (blocks == 0) return;

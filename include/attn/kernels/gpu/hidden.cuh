@@ -34,6 +34,24 @@ __device__ __forceinline__ void clear_non_finite(T* tile) {
   }
 }
 
+/// The same for packed 16-bit numbers in any order.
+template <class T, int kThreads, class Memory>
+__device__ __forceinline__ void clear_non_finite_words(Memory& memory) {
+  constexpr std::uint32_t kAllOnes = std::is_same_v<T, BFloat16> ? 0x7f80u : 0x7c00u;
+  auto* const words = reinterpret_cast<uint4*>(&memory);
+  const auto finite = [](std::uint32_t word) {
+    const bool low = (word & kAllOnes) != kAllOnes;
+    const bool high = (word >> 16 & kAllOnes) != kAllOnes;
+    return (low ? word & 0xffffu : 0u) | (high ? word & 0xffff0000u : 0u);
+  };
+#pragma unroll 4
+  for (int i = static_cast<int>(threadIdx.x); i < static_cast<int>(sizeof(Memory) / 16);
+       i += kThreads) {
+    const uint4 x = words[i];
+    words[i] = {finite(x.x), finite(x.y), finite(x.z), finite(x.w)};
+  }
+}
+
 /// One row, pooled by a warp in plain loops: what has no weight is not read.
 template <class T, class St>
 struct PlainRow {

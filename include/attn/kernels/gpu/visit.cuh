@@ -38,9 +38,28 @@ struct Visit {
   Cover cover = Cover::none;
 };
 
+/// Who looks for the next tile together and gets the same answer: all threads of a block.
+struct WholeBlock {
+  // clang-format off
+  static __device__ __forceinline__ int place() { return static_cast<int>(threadIdx.x); }
+  static __device__ __forceinline__ int count() { return static_cast<int>(blockDim.x); }
+  static __device__ __forceinline__ bool any(bool x) { return __syncthreads_or(x) != 0; }
+  static __device__ __forceinline__ bool all(bool x) { return __syncthreads_and(x) != 0; }
+  // clang-format on
+};
+/// Or the lanes of a warp that fetches for the others.
+struct OneWarp {
+  // clang-format off
+  static __device__ __forceinline__ int place() { return lane_id(); }
+  static __device__ __forceinline__ int count() { return 32; }
+  static __device__ __forceinline__ bool any(bool x) { return __any_sync(0xffffffffu, x) != 0; }
+  static __device__ __forceinline__ bool all(bool x) { return __all_sync(0xffffffffu, x) != 0; }
+  // clang-format on
+};
+
 /// The first tile from `tile` on of which the mask keeps anything; block_of(tile) says which
-/// scores it holds. All threads of the block call it together and get the same answer.
-template <class M, class BlockOf>
+/// scores it holds.
+template <class Who = WholeBlock, class M, class BlockOf>
 __device__ __forceinline__ Visit next_visit(const M& mask, int tile, int count,
                                             const BlockOf& block_of) {
   if constexpr (std::is_same_v<M, mask::None>) {
@@ -61,14 +80,13 @@ __device__ __forceinline__ Visit next_visit(const M& mask, int tile, int count,
       const Block block = block_of(tile);
       bool any = false;
       bool every = true;
-      for (int q = block.q.begin + static_cast<int>(threadIdx.x); q < block.q.end;
-           q += static_cast<int>(blockDim.x)) {
+      for (int q = block.q.begin + Who::place(); q < block.q.end; q += Who::count()) {
         const Cover row = mask.cover({block.batch, block.head, {q, q + 1}, block.k});
         any = any || row != Cover::none;
         every = every && row == Cover::all;
       }
-      if (__syncthreads_or(any) == 0) continue;
-      return {tile, __syncthreads_and(every) != 0 ? Cover::all : Cover::some};
+      if (!Who::any(any)) continue;
+      return {tile, Who::all(every) ? Cover::all : Cover::some};
     }
     return {count, Cover::none};
   }
