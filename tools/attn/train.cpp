@@ -23,6 +23,7 @@
 #include "tools/attn/command.hpp"
 #include "tools/attn/device.hpp"
 #include "tools/attn/interrupt.hpp"
+#include "tools/attn/model_folder.hpp"
 #include "tools/attn/progress.hpp"
 #include "tools/attn/subwords.hpp"
 #include "tools/attn/training_end.hpp"
@@ -81,7 +82,7 @@ tasks::TrainingRequest request_of(const TrainOptions& options) {
         !options.flags.target_units.empty())
       fail("attn train: with --begin the vocabularies are those of that model; leave out ",
            "--vocabulary, --source-units and --target-units");
-    tasks::begin_with_model(request, options.flags.begin);
+    tasks::begin_with_model(request, model_folder(options.flags.begin, options.task));
   }
   apply(options.flags, request);
   if (!options.resume) request.command = command_text(options);
@@ -179,8 +180,9 @@ void add_train(CLI::App& app, Action& action) {
   CLI::Option* resume =
       command->add_flag("--resume", options->resume, "Go on from the folder's checkpoint");
   command
-      ->add_option("--begin", options->flags.begin,
-                   "Begin with this model: its sizes, vocabularies and weights")
+      ->add_option(
+          "--begin", options->flags.begin,
+          "Begin with this model, or one that ships: its sizes, vocabularies and weights")
       ->type_name("DIR")
       ->excludes(resume);
   add_threads_flag(*command, options->threads);

@@ -16,6 +16,7 @@
 #include "tools/attn/caption_training.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/interrupt.hpp"
+#include "tools/attn/model_folder.hpp"
 #include "tools/attn/progress.hpp"
 #include "tools/attn/training_end.hpp"
 #include "tools/attn/training_flags.hpp"
@@ -75,7 +76,8 @@ tasks::CaptionRequest caption_request(const TrainCaption& asked) {
     fail(files::path_text(folder), " is a training of ", models::name_of(request.model.looking),
          " attention, not of ", asked.caption.attention);
   apply_caption(asked.caption, request);
-  if (!asked.flags.begin.empty()) request.begin = asked.flags.begin;
+  if (!asked.flags.begin.empty())
+    request.begin = model_folder(asked.flags.begin, "caption-" + models::name_of(looking));
   for (const auto& [name, value] : asked.flags.training)
     tasks::set_training_option(request.training, name, value);
   if (!asked.resume) request.command = caption_command(asked);
