@@ -17,7 +17,7 @@ void run_backward<ATTN_GPU_TYPE, ATTN_GPU_DIM>(const BackwardArgs<ATTN_GPU_TYPE>
   if constexpr (ATTN_GPU_COMMON && kHasCommonRecipes<ATTN_GPU_TYPE, ATTN_GPU_DIM>) {
     const auto run = [&](const auto& stages, const auto& grads) {
       using St = std::remove_cvref_t<decltype(stages)>;
-      if constexpr (hopper::kBuilt<ATTN_GPU_TYPE, ATTN_GPU_DIM, St>) {
+      if constexpr (hopper::kBackwardBuilt<ATTN_GPU_TYPE, ATTN_GPU_DIM, St>) {
         if (hopper::takes(args))
           return hopper::launch_backward<ATTN_GPU_DIM>(args, stages, grads, workspace, stream,
                                                        determinism);

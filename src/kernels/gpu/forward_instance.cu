@@ -16,7 +16,7 @@ void run_forward<ATTN_GPU_TYPE, ATTN_GPU_DIM>(const ForwardArgs<ATTN_GPU_TYPE>& 
   if constexpr (ATTN_GPU_COMMON && kHasCommonRecipes<ATTN_GPU_TYPE, ATTN_GPU_DIM>) {
     const auto run = [&](const auto& stages, const auto&) {
       using St = std::remove_cvref_t<decltype(stages)>;
-      if constexpr (hopper::kBuilt<ATTN_GPU_TYPE, ATTN_GPU_DIM, St>) {
+      if constexpr (hopper::kForwardBuilt<ATTN_GPU_TYPE, ATTN_GPU_DIM, St>) {
         if (hopper::takes(args))
           return hopper::launch_forward<ATTN_GPU_DIM>(args, stages, stream);
       }

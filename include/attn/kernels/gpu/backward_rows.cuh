@@ -137,58 +137,50 @@ struct BackwardProblem {
   }
 };
 
-/// Lanes that share a row of delta_kernel(), and rows of a block of 128 threads.
-inline constexpr int kRowLanes = 8;
-inline constexpr int kDeltaRows = 128 / kRowLanes;
-
-/// a . b for one row by kRowLanes lanes; each gets its share of the sum.
+/// a . b for one row by a warp; each lane gets its share of the sum.
 template <class T>
 __device__ __forceinline__ float share_of_product(const DeviceRows<const T>& a,
                                                   const DeviceRows<const T>& b, int row) {
-  const int lane = lane_id() % kRowLanes;
   float sum = 0.0f;
   if constexpr (sizeof(T) == 2) {
-    if (a.whole && b.whole) {  // eight numbers at a time
-#pragma unroll 2
-      for (int c = 8 * lane; c < a.channels; c += 8 * kRowLanes) {
-        const uint4 x = *reinterpret_cast<const uint4*>(a.at(row) + c);
-        const uint4 y = *reinterpret_cast<const uint4*>(b.at(row) + c);
+    if (a.whole && b.whole) {  // four numbers at a time
+      for (int c = 4 * lane_id(); c < a.channels; c += 128) {
+        const uint2 x = *reinterpret_cast<const uint2*>(a.at(row) + c);
+        const uint2 y = *reinterpret_cast<const uint2*>(b.at(row) + c);
 #pragma unroll
-        for (int i = 0; i < 8; ++i)
+        for (int i = 0; i < 4; ++i)
           sum += to_float(reinterpret_cast<const T*>(&x)[i]) *
                  to_float(reinterpret_cast<const T*>(&y)[i]);
       }
       return sum;
     }
   }
-  for (int c = lane; c < a.channels; c += kRowLanes)
+  for (int c = lane_id(); c < a.channels; c += 32)
     sum += to_float(a.at(row)[c * a.channel]) * to_float(b.at(row)[c * b.channel]);
   return sum;
 }
 
-/// delta of each row: the sum of weight * d_weight, which is d_out . out, less the gradient of
-/// stat; 0 where weights stand alone. The normaliser's tables get theirs here.
+/// delta of each row, a warp a row: the sum of weight * d_weight, which is d_out . out, less
+/// the gradient of stat; 0 where weights stand alone. The normaliser's tables get theirs here.
 template <class T, class St>
 __global__ void __launch_bounds__(128)
     delta_kernel(const __grid_constant__ BackwardProblem<T> problem,
                  const __grid_constant__ St stages,
                  const __grid_constant__ StagesGrads<St> grads, bool coupled) {
-  const std::int64_t row =
-      static_cast<std::int64_t>(blockIdx.x) * kDeltaRows + threadIdx.x / kRowLanes;
-  const bool exists = row < problem.row_count;
-  const std::int64_t place = exists ? row / problem.rows.queries : 0;
-  const int q = exists ? static_cast<int>(row - place * problem.rows.queries) : 0;
-  const int head = static_cast<int>(place) % problem.rows.heads;
-  const int batch = static_cast<int>(place) / problem.rows.heads;
+  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * 4 + threadIdx.x / 32;
+  if (row >= problem.row_count) return;
+  const int q = static_cast<int>(row % problem.rows.queries);
+  const int head = static_cast<int>(row / problem.rows.queries % problem.rows.heads);
+  const int batch = static_cast<int>(row / problem.rows.queries / problem.rows.heads);
   float delta = 0.0f;
   if (coupled) {
     delta = share_of_product(problem.out.rows(batch, head), problem.d_out.rows(batch, head), q);
 #pragma unroll
-    for (int apart = kRowLanes / 2; apart > 0; apart /= 2)
+    for (int apart = 16; apart > 0; apart /= 2)
       delta += __shfl_xor_sync(0xffffffffu, delta, apart);
     if (problem.d_stat.data != nullptr) delta -= *problem.d_stat.at(batch, head, q);
   }
-  if (!exists || lane_id() % kRowLanes != 0) return;
+  if (lane_id() != 0) return;
   problem.rows.delta[row] = delta;
   if constexpr (St::kNormaliserTables > 0) {
     float sums[St::kNormaliserTables] = {};
@@ -226,7 +218,7 @@ void start_backward(const BackwardProblem<T>& problem, const St& stages,
                     const StagesGrads<St>& grads, cudaStream_t stream) {
   if (problem.dq_sums != nullptr && problem.dq_bytes > 0)
     ATTN_CUDA_CALL(cudaMemsetAsync(problem.dq_sums, 0, problem.dq_bytes, stream));
-  const std::int64_t blocks = (problem.row_count + kDeltaRows - 1) / kDeltaRows;
+  const std::int64_t blocks = (problem.row_count + 3) / 4;
   if (blocks == 0) return;
   check_grid("attn::gpu::backward", blocks);
   const bool coupled = coupling_of(stages.normaliser) == Coupling::output;

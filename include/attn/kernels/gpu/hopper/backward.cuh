@@ -204,7 +204,7 @@ __global__ void __launch_bounds__(BackwardTile<kDim>::kAllThreads, 1)
   take_registers<kMultiplierRegisters>();
 
   const int lane = lane_id();
-  const int group = __shfl_sync(0xffffffffu, warp / 4, 0);  // the same for all, as it seems
+  const int group = __shfl_sync(0xffffffffu, warp / 4, 0);  // one for all lanes, says this
   const int warp_row = 16 * warp;
   const int last_head = (kv_head + 1) * rows.group;
   constexpr bool kScoreGrads = kGrads && St::kScoreTables > 0;
@@ -282,6 +282,7 @@ __global__ void __launch_bounds__(BackwardTile<kDim>::kAllThreads, 1)
     }
 
     const bool late = wants_queries && turn > 0;
+    static_assert(Tile::kScoreStages == 2);
     const int late_stage = (turn + 1) % Tile::kScoreStages;
     Block16x8 dq[kDim / 16];
     if (late) memory.scores_full[late_stage].wait((turn - 1) / Tile::kScoreStages & 1);

@@ -7,9 +7,13 @@
 
 #include <cuda_runtime.h>
 
+#include <type_traits>
+
+#include "attn/core/dtype.hpp"
 #include "attn/kernels/args.hpp"
 #include "attn/kernels/gpu/error.hpp"
 #include "attn/kernels/gpu/hopper/tensor_map.cuh"
+#include "attn/kernels/gpu/visit.cuh"
 
 /// Whether sm_90a is among the architectures of the build: those kernels exist for no other.
 #ifndef ATTN_GPU_HOPPER
@@ -18,11 +22,25 @@
 
 namespace attn::gpu::hopper {
 
-/// 16-bit types at 64 and 128 channels, functors that are known when the kernel is compiled, no
-/// factors of weights.
+/// What is in use beyond bf16 at 128 channels under masks that answer for whole tiles; false
+/// sends it to the portable kernels. f16 and backward at 64 channels compile, but have not run.
+inline constexpr bool kForwardAt64 = true;
+inline constexpr bool kBackwardAt64 = false;
+inline constexpr bool kMasksByRow = true;
+inline constexpr bool kFloat16 = false;
+
+/// Functors that are known when the kernel is compiled, no factors of weights.
+template <class T, class St>
+inline constexpr bool kBuilt =
+    ATTN_GPU_HOPPER != 0 && sizeof(T) == 2 && (kFloat16 || std::is_same_v<T, BFloat16>) &&
+    (kMasksByRow || kCoversCheaply<std::remove_cvref_t<decltype(St::mask)>>) && !St::kRolled &&
+    !St::kHasFactor;
 template <class T, int kDim, class St>
-inline constexpr bool kBuilt = ATTN_GPU_HOPPER != 0 && sizeof(T) == 2 &&
-                               (kDim == 64 || kDim == 128) && !St::kRolled && !St::kHasFactor;
+inline constexpr bool kForwardBuilt =
+    kBuilt<T, St> && (kDim == 128 || (kDim == 64 && kForwardAt64));
+template <class T, int kDim, class St>
+inline constexpr bool kBackwardBuilt =
+    kBuilt<T, St> && (kDim == 128 || (kDim == 64 && kBackwardAt64));
 
 /// Whether the current GPU runs code of sm_90a.
 inline bool runs_here() {

@@ -25,15 +25,15 @@ struct ForwardTile {
   static constexpr int kThreads = 32 * kWarps;
   static constexpr int kAllThreads = kThreads + 128;
   static constexpr int kQueries = 64 * kGroups;
-  // Scores, weights on their way into the products and sums: 64 + 32 + 64 registers of a
-  // thread.
+  // Scores, weights on their way into the products and, at 128 channels, sums: 64 + 32 + 64
+  // registers of a thread.
   static constexpr int kKeys = 128;
   static constexpr int kStages = 2;
 };
 
 /// A block of keys passes over tiles of queries; each of two warpgroups holds half of the keys,
-/// and a warp of a third one
-/// fetches. Scores are held transposed, as those of the portable kernel.
+/// and a warp of a third one fetches. Scores are held transposed, as those of the portable
+/// kernel.
 template <int kDim>
 struct BackwardTile {
   static_assert(kDim == 64 || kDim == 128);
@@ -44,7 +44,8 @@ struct BackwardTile {
   static constexpr int kThreads = 32 * kWarps;
   static constexpr int kAllThreads = kThreads + 128;
   static constexpr int kKeys = 64 * kGroups;
-  // The sums of dK and dV are 128 registers of a thread, scores and their gradients 64 more.
+  // At 128 channels the sums of dK and dV are 128 registers of a thread, scores and their
+  // gradients 64 more.
   static constexpr int kQueries = 64;
   // The fetching warp runs ahead by up to two tiles.
   static constexpr int kStages = 3;
