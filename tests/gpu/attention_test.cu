@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "attn/kernels/erase.hpp"
 #include "attn/kernels/gpu/attention.hpp"
 #include "attn/mask/lengths.hpp"
+#include "attn/mask/sliding_window.hpp"
 #include "attn/normalise/sparsemax.hpp"
 #include "gpu/run_gpu.hpp"
 #include "kernels/support/problem.hpp"
@@ -114,7 +116,7 @@ TEST(GpuAttention, CommonRecipesAgreeOverAwkwardSizes) {
   for (const auto& [dtype, size] : built()) {
     if (dtype == DType::f32 || (size != 64 && size != 128)) continue;
     for (const auto& [queries, keys] :
-         {Pair{1, 1}, {1, 300}, {64, 64}, {129, 130}, {257, 70}}) {
+         {Pair{1, 1}, {1, 300}, {64, 64}, {129, 130}, {257, 70}, {450, 610}}) {
       for (const auto mask :
            {MaskKind::none, MaskKind::causal, MaskKind::window, MaskKind::lengths}) {
         for (const int score : {-1, 2, 3, 4, 6}) {  // none, soft cap, ALiBi, relative, Gaussian
@@ -199,6 +201,29 @@ TEST(GpuAttention, HiddenKeysChangeNothing) {
     for (std::size_t i = kept; i < second.dk.size(); ++i) {
       ASSERT_EQ(second.dk[i], 0.0);
       ASSERT_EQ(second.dv[i], 0.0);
+    }
+  }
+}
+
+TEST(GpuAttention, HiddenKeysMayBeNan) {
+  SKIP_WITHOUT_GPU();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const auto& [dtype, size] : built()) {
+    {
+      Problem problem(padded_spec(dtype, size));
+      auto& lengths = problem.numbers.emplace_back(1, 100);
+      problem.recipe.masks.push_back(MaskTree::of(mask_stage(mask::Lengths{lengths.data()})));
+      std::fill(problem.k.begin() + 100 * size, problem.k.end(), nan);
+      std::fill(problem.v.begin() + 100 * size, problem.v.end(), nan);
+      EXPECT_EQ(agrees(problem), "");
+    }
+    {
+      Problem problem(padded_spec(dtype, size));
+      // Query i sees keys i + 40 to i + 80.
+      problem.recipe.masks.push_back(MaskTree::of(mask_stage(mask::SlidingWindow{40, 0, 80})));
+      std::fill(problem.k.begin(), problem.k.begin() + 40 * size, nan);
+      std::fill(problem.v.begin(), problem.v.begin() + 40 * size, nan);
+      EXPECT_EQ(agrees(problem), "");
     }
   }
 }

@@ -77,7 +77,8 @@ tasks::CaptionRequest caption_request(const TrainCaption& asked) {
          " attention, not of ", asked.caption.attention);
   apply_caption(asked.caption, request);
   if (!asked.flags.begin.empty())
-    request.begin = model_folder(asked.flags.begin, "caption-" + models::name_of(looking));
+    request.begin =
+        model_folder(asked.flags.begin, std::string("caption-") + models::name_of(looking));
   for (const auto& [name, value] : asked.flags.training)
     tasks::set_training_option(request.training, name, value);
   if (!asked.resume) request.command = caption_command(asked);
