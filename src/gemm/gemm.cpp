@@ -43,12 +43,14 @@ Cut cut(const Args<T>& args) {
   std::int64_t down = in_parts(args.m, kTaskRows);
   std::int64_t across = in_parts(args.n, kTaskColumns);
   // Few blocks, or an odd number of them, leave threads waiting for the last one.
-  const auto uneven = [&] {
+  while (true) {
     const std::int64_t blocks = args.batch * down * across;
-    return blocks < 4 || (blocks < 8 && blocks % 2 != 0);
-  };
-  while (uneven() && args.m * args.n / (down * across + 1) * args.k > kTaskWork)
-    ++(args.m / down >= args.n / across ? down : across);
+    if (blocks >= 8 || (blocks >= 4 && blocks % 2 == 0)) break;
+    std::int64_t& longer = args.m / down >= args.n / across ? down : across;
+    const std::int64_t more = blocks < 4 ? 2 * longer : longer + 1;
+    if (args.m * args.n / (down * across / longer * more) * args.k < kTaskWork) break;
+    longer = more;
+  }
   const auto size_of = [](std::int64_t size, std::int64_t blocks) {
     return in_parts(in_parts(size, blocks), kEdge) * kEdge;
   };
@@ -71,11 +73,18 @@ const T* first_of(const T* data, std::int64_t lead, Turn turn, std::int64_t row,
   return turn == Turn::no ? data + row * lead + column : data + column * lead + row;
 }
 
-/// oneDNN takes a matrix in place where it could be laid out first. Where the rows it walks
-/// across lie a multiple of 1 KiB apart, the walk meets the same few cache sets: 40 GF/s
-/// instead of 90 (Zen 3). Such a block is copied to rows an odd number of cache lines apart.
+/// Below AVX-512 oneDNN takes a matrix in place where it could be laid out first. Where the
+/// rows it walks across lie a multiple of 1 KiB apart, the walk meets the same few cache sets:
+/// 40 GF/s instead of 90 (Zen 3). Such a block is copied to rows an odd number of cache lines
+/// apart. With AVX-512 it lays such matrices out itself, and a copy costs up to a tenth (Zen 4).
 constexpr std::int64_t kBadStride = 256;
 constexpr std::int64_t kPad = 16;
+
+bool takes_bad_strides() {
+  static const bool kAvx512 =
+      (dnnl_get_effective_cpu_isa() & dnnl_cpu_isa_avx512_core) == dnnl_cpu_isa_avx512_core;
+  return kAvx512;
+}
 
 struct Matrix {
   const float* data;
@@ -84,7 +93,7 @@ struct Matrix {
 
 Matrix spread_rows(const Matrix& from, std::int64_t rows, std::int64_t columns,
                    std::vector<float>& buffer) {
-  if (from.lead % kBadStride != 0 || rows < 2) return from;
+  if (from.lead % kBadStride != 0 || rows < 2 || takes_bad_strides()) return from;
   const std::int64_t stride = columns + kPad;
   if (static_cast<std::int64_t>(buffer.size()) < stride * rows)
     buffer.resize(static_cast<std::size_t>(stride * rows));
@@ -130,14 +139,21 @@ bool multiply(const Args<double>& args, const Block& block) {
   return true;
 }
 
+/// Right after the product, while the block lies in the cache.
 template <class T>
-void scale_alone(const Args<T>& args) {
-  for (std::int64_t product = 0; product < args.batch; ++product) {
-    for (std::int64_t i = 0; i < args.m; ++i) {
-      T* row = args.c + product * args.c_stride + i * args.ldc;
-      for (std::int64_t j = 0; j < args.n; ++j)
-        row[j] = args.beta == T(0) ? T(0) : args.beta * row[j];
-    }
+void add_bias(const Args<T>& args, const T* bias, const Block& block) {
+  for (std::int64_t i = block.row; i < block.row + block.rows; ++i) {
+    T* row = args.c + block.product * args.c_stride + i * args.ldc;
+    for (std::int64_t j = block.column; j < block.column + block.columns; ++j) row[j] += bias[j];
+  }
+}
+
+template <class T>
+void scale_alone(const Args<T>& args, const Block& block) {
+  for (std::int64_t i = block.row; i < block.row + block.rows; ++i) {
+    T* row = args.c + block.product * args.c_stride + i * args.ldc;
+    for (std::int64_t j = block.column; j < block.column + block.columns; ++j)
+      row[j] = args.beta == T(0) ? T(0) : args.beta * row[j];
   }
 }
 
@@ -158,10 +174,9 @@ void validate(const Args<T>& args) {
 }  // namespace
 
 template <class T>
-void product(const Args<T>& args, int threads) {
+void product(const Args<T>& args, const T* bias, int threads) {
   validate(args);
   if (args.m == 0 || args.n == 0 || args.batch == 0) return;
-  if (args.k == 0) return scale_alone(args);
   const Cut cuts = cut(args);
   const std::int64_t each = cuts.blocks();
   std::atomic<bool> done{true};
@@ -172,7 +187,12 @@ void product(const Args<T>& args, int threads) {
         const std::int64_t column = task % cuts.column_blocks * cuts.columns;
         const Block block{task / each, row, std::min(cuts.rows, args.m - row), column,
                           std::min(cuts.columns, args.n - column)};
-        if (!multiply(args, block)) done = false;
+        if (args.k == 0) {
+          scale_alone(args, block);
+        } else if (!multiply(args, block)) {
+          done = false;
+        }
+        if (bias != nullptr) add_bias(args, bias, block);
       });
   // The arguments were checked; what is left is memory.
   if (!done)
@@ -180,7 +200,7 @@ void product(const Args<T>& args, int threads) {
                 args.k, "; is there memory left?");
 }
 
-template void product(const Args<float>&, int);
-template void product(const Args<double>&, int);
+template void product(const Args<float>&, const float*, int);
+template void product(const Args<double>&, const double*, int);
 
 }  // namespace attn::gemm

@@ -47,7 +47,7 @@ std::vector<std::vector<Answer>> answer(const PairModel& model,
                                         const models::SearchOptions& options,
                                         const Done& done) {
   models::SearchOptions within = options;
-  within.max_length = std::min(options.max_length, model.limits.target);
+  within.max_length = model.limits.target;
   std::vector<std::vector<std::int64_t>> sources;
   sources.reserve(texts.size());
   for (const std::string& text : texts)

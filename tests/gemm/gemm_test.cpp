@@ -83,6 +83,28 @@ TEST(Gemm, ATurnedMatrixWithRowsFarApartIsTheSame) {
       EXPECT_NEAR(c[static_cast<std::size_t>(i * n + j)], entry(args, i, j, 0.0), 1e-5);
 }
 
+TEST(Gemm, ABiasIsAddedToEveryRowOfEveryBlock) {
+  for (const std::int64_t k : {0, 300}) {
+    const std::int64_t m = 700, n = 1100;
+    const auto a = numbers("a", m * 300), b = numbers("b", n * 300), bias = numbers("bias", n);
+    std::vector<float> with(static_cast<std::size_t>(m * n)), without = with;
+    Args<float> args{.m = m,
+                     .n = n,
+                     .k = k,
+                     .a = a.data(),
+                     .lda = 300,
+                     .b = b.data(),
+                     .ldb = n,
+                     .c = without.data(),
+                     .ldc = n};
+    product(args);
+    args.c = with.data();
+    product(args, bias.data());
+    for (std::size_t i = 0; i < with.size(); ++i)
+      ASSERT_EQ(with[i], without[i] + bias[i % static_cast<std::size_t>(n)]) << i;
+  }
+}
+
 TEST(Gemm, ThreadsChangeNoBit) {
   const std::int64_t size = 600;
   const auto a = numbers("a", size * size), b = numbers("b", size * size);
@@ -96,9 +118,9 @@ TEST(Gemm, ThreadsChangeNoBit) {
                    .ldb = size,
                    .c = one.data(),
                    .ldc = size};
-  product(args, 1);
+  product(args, {}, 1);
   args.c = two.data();
-  product(args, 2);
+  product(args, {}, 2);
   EXPECT_EQ(one, two);
 }
 

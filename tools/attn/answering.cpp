@@ -197,7 +197,6 @@ void add_answer_options(CLI::App& command, const std::string& task, AnswerOption
   const tasks::Task& known = tasks::task_named(task);
   options.search.beam = known.beam;
   options.search.length_penalty = known.length_penalty;
-  options.search.max_length = known.limits.target;
   command.add_option("--model", options.model, "Model folder, or the name of one that ships")
       ->type_name("DIR");
   command

@@ -240,6 +240,7 @@ void add_compare(CLI::App& app, Action& action) {
   add_precision_flag(*command, options->flags.precision);
   add_budget_flags(*command, options->flags);
   add_data_flags(*command, options->flags);
+  add_token_flags(*command, options->flags);
   add_training_flags(*command, options->flags);
   command->callback([options, &action] {
     action = [options](const Streams& streams) { return compare(*options, streams); };

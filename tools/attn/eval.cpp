@@ -132,7 +132,6 @@ int eval(const EvalOptions& options, const Streams& streams) {
   search.beam = options.beam > 0 ? options.beam : task.beam;
   search.length_penalty =
       options.length_penalty >= 0.0 ? options.length_penalty : task.length_penalty;
-  search.max_length = model.limits.target;
   const Evaluated made = evaluate(model, examples, search, streams);
   const double rate = static_cast<double>(examples.size()) / made.seconds;
   if (options.json) {

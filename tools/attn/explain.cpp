@@ -54,7 +54,6 @@ int explain(const ExplainOptions& options, const Streams& streams) {
   models::SearchOptions search = options.search;
   if (search.beam == 0) search.beam = std::max(task.beam, search.best);
   search.length_penalty = task.length_penalty;
-  search.max_length = task.limits.target;
   auto answers = serve::answers_json(model, options.text, search, serve::Heads::yes);
   const std::string first = answers.at(0).at("text");
   auto live = nlohmann::json::array();

@@ -59,6 +59,8 @@ std::string command_text(const TrainOptions& options) {
   if (!flags.source_units.empty()) add("source-units", flags.source_units);
   if (!flags.target_units.empty()) add("target-units", flags.target_units);
   if (flags.vocabulary > 0) add("vocabulary", std::to_string(flags.vocabulary));
+  if (flags.source_tokens > 0) add("source-tokens", std::to_string(flags.source_tokens));
+  if (flags.target_tokens > 0) add("target-tokens", std::to_string(flags.target_tokens));
   for (const auto& [name, value] : flags.model) {
     std::string flag = name == "kind" ? "model" : name;
     for (char& c : flag) c = c == '_' ? '-' : c;
@@ -199,6 +201,7 @@ void add_train(CLI::App& app, Action& action) {
       ->check(CLI::Range(1, 1 << 20));
   add_budget_flags(*command, options->flags);
   add_data_flags(*command, options->flags);
+  add_token_flags(*command, options->flags);
   add_model_flags(*command, options->flags);
   add_training_flags(*command, options->flags);
   add_caption_flags(*command, options->caption);

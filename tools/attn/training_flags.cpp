@@ -165,6 +165,9 @@ void add_data_flags(CLI::App& command, TrainingFlags& flags) {
   command.add_option("--language", flags.language, "Of translate: it, da, fr, de or es")
       ->group("Data")
       ->check(CLI::IsMember({"it", "da", "fr", "de", "es"}));
+}
+
+void add_token_flags(CLI::App& command, TrainingFlags& flags) {
   for (auto [flag, value] : {std::pair{"--source-units", &flags.source_units},
                              std::pair{"--target-units", &flags.target_units}})
     command.add_option(flag, *value, "What one token is")
@@ -174,6 +177,17 @@ void add_data_flags(CLI::App& command, TrainingFlags& flags) {
   command.add_option("--vocabulary", flags.vocabulary, "Subwords to learn")
       ->group("Data")
       ->check(CLI::Range(300L, 64000L));
+  command
+      .add_option("--source-tokens", flags.source_tokens,
+                  "Longest source; summarise reads the first so many, other tasks leave out\n"
+                  "pairs that are longer")
+      ->group("Data")
+      ->check(CLI::Range(1L, 65536L));
+  command
+      .add_option("--target-tokens", flags.target_tokens,
+                  "Longest target that is learnt from, and longest answer")
+      ->group("Data")
+      ->check(CLI::Range(1L, 65536L));
 }
 
 void apply(const TrainingFlags& flags, tasks::TrainingRequest& request) {
@@ -192,6 +206,8 @@ void apply(const TrainingFlags& flags, tasks::TrainingRequest& request) {
     if (request.model.tie == models::Tie::all) request.model.tie = models::Tie::output;
   }
   if (flags.vocabulary > 0) request.tokens.size = flags.vocabulary;
+  if (flags.source_tokens > 0) request.limits.source = flags.source_tokens;
+  if (flags.target_tokens > 0) request.limits.target = flags.target_tokens;
 }
 
 }  // namespace attn::tools

@@ -36,6 +36,8 @@ struct TrainingFlags {
   std::string source_units;
   std::string target_units;
   long vocabulary = 0;
+  long source_tokens = 0;  ///< 0: as the task has it
+  long target_tokens = 0;
   tasks::Budget budget;
   Device device = Device::cpu;
   Precision precision = Precision::f32;
@@ -63,8 +65,10 @@ void add_model_flags(CLI::App& command, TrainingFlags& flags);
 void add_training_flags(CLI::App& command, TrainingFlags& flags);
 /// --epochs, --minutes, --steps.
 void add_budget_flags(CLI::App& command, TrainingFlags& flags);
-/// --data, --language, --source-units, --target-units, --vocabulary.
+/// --data, --language.
 void add_data_flags(CLI::App& command, TrainingFlags& flags);
+/// --source-units, --target-units, --vocabulary, --source-tokens, --target-tokens.
+void add_token_flags(CLI::App& command, TrainingFlags& flags);
 
 void apply(const TrainingFlags& flags, tasks::TrainingRequest& request);
 

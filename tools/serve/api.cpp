@@ -81,7 +81,6 @@ models::SearchOptions search_of(const Fields& fields, const tasks::Task& task,
                                 const Limits& limits) {
   models::SearchOptions search;
   search.length_penalty = task.length_penalty;
-  search.max_length = task.limits.target;
   search.best = fields.whole("best", 1, 1, limits.beam);
   // A beam that nobody chose grows with the answers that are wanted.
   search.beam = fields.whole("beam", std::max(std::min(task.beam, limits.beam), search.best), 1,

@@ -35,9 +35,9 @@ struct Args {
   std::int64_t c_stride = 0;
 };
 
-/// T = float: oneDNN. T = double: plain blocked loops, for checks. `threads` 0: the default of
-/// the pool.
+/// `bias` [n], if there is one, is added to every row. T = float: oneDNN. T = double: plain
+/// blocked loops, for checks. `threads` 0: the default of the pool.
 template <class T>
-void product(const Args<T>& args, int threads = 0);
+void product(const Args<T>& args, const T* bias = nullptr, int threads = 0);
 
 }  // namespace attn::gemm

@@ -30,7 +30,7 @@ using Done = std::function<void(std::int64_t)>;
 
 /// The answers to each text, best first. Texts are read in batches of like length; a text that
 /// is longer than the model reads is cut, an empty one has one empty answer. The tokens an
-/// answer may have are the model's limit, unless options.max_length is lower.
+/// answer may have are the model's limit, whatever options.max_length says.
 std::vector<std::vector<Answer>> answer(const PairModel& model,
                                         std::span<const std::string> texts,
                                         const models::SearchOptions& options,

@@ -94,7 +94,7 @@ void run(const gemm::Args<T>& args, const T* bias, Device device) {
   if (device == Device::gpu) {
     gemm::product_on_gpu(args, bias, gpu::stream(), gpu::products());
   } else if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
-    gemm::product(args);
+    gemm::product(args, bias);
   }
 }
 
@@ -142,21 +142,20 @@ Tensor op::multiplied(const Tensor& x, const Tensor& y, const Tensor& bias) {
   Shape shape = batch.shape;
   shape.push_back(x.size(-2));
   shape.push_back(y.size(-1));
-  // Of no terms, or on the CPU: the sum is there already, or the bias comes after.
-  const bool apart = x.size(-1) == 0 || !on_gpu(x);
-  const Tensor c = x.size(-1) == 0 ? Tensor::zeros(shape, x.dtype(), x.device())
-                                   : Tensor::empty(shape, x.dtype(), x.device());
-  const Tensor packed = bias.defined() ? bias.contiguous() : bias;
   if (x.size(-1) == 0) {
-    // Nothing is to be added up.
-  } else if (is_half(x.dtype()) && on_gpu(x)) {
+    const Tensor c = Tensor::zeros(shape, x.dtype(), x.device());
+    return bias.defined() ? add(c, bias) : c;
+  }
+  const Tensor c = Tensor::empty(shape, x.dtype(), x.device());
+  const Tensor packed = bias.defined() ? bias.contiguous() : bias;
+  if (is_half(x.dtype()) && on_gpu(x)) {
     if (x.dtype() == DType::bf16) multiply<BFloat16>(a, b, batch, packed, c);
     if (x.dtype() == DType::f16) multiply<Float16>(a, b, batch, packed, c);
   } else {
     dispatch_real(x.dtype(), "attn::matmul",
                   [&](auto zero) { multiply<decltype(zero)>(a, b, batch, packed, c); });
   }
-  return apart && bias.defined() ? add(c, bias) : c;
+  return c;
 }
 
 Tensor matmul(const Tensor& a, const Tensor& b) {
