@@ -22,7 +22,10 @@ double Entrant::noise() const {
 void compete(std::vector<Entrant>& entrants, int rounds) {
   for (Entrant& entrant : entrants) entrant.work->seconds(1);
   for (int round = 0; round < rounds; ++round)
-    for (Entrant& entrant : entrants) entrant.seconds.push_back(entrant.work->seconds(1));
+    for (Entrant& entrant : entrants) {
+      entrant.work->seconds(1);
+      entrant.seconds.push_back(entrant.work->seconds(1));
+    }
 }
 
 std::string line_of(const Entrant& entrant) {

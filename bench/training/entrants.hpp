@@ -21,7 +21,9 @@ struct Entrant {
   double noise() const;  ///< median / best - 1
 };
 
-/// All run once to warm up, then in turn.
+/// All run once to warm up, then in turn. The first call of a turn is not counted: it finds the
+/// caches, and on a core or two the waiting threads, of who came before, and trainings run step
+/// after step.
 void compete(std::vector<Entrant>& entrants, int rounds);
 
 /// "    attn   254.00 ms  noise   2 %".

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,6 +51,9 @@ void measure_workloads(const WorkloadOptions& options) {
       continue;
     fmt::print("\n{}  {}\n", row.name, row.title);
     double one = 0.0;
+    double ours_at_best = 0.0;   // over the numbers of threads
+    double peers_at_best = 0.0;  // tuned or not
+    const auto least = [](double a, double b) { return a == 0.0 ? b : std::min(a, b); };
     for (const int threads : options.threads) {
       fmt::print("  threads:{}\n", threads);
       std::vector<Entrant> entrants;
@@ -70,11 +74,16 @@ void measure_workloads(const WorkloadOptions& options) {
         fmt::print("    {} threads are {:.2f} times as fast as {}\n", threads, one / ours,
                    options.threads.front());
       }
-      if (entrants.size() > 1 && row.floor > 0.0) {
-        const double ratio = entrants.back().best() / ours;
-        fmt::print("    {} floor {:.2f}, goal {:.2f}: {:.2f} times libtorch-tuned\n",
-                   ratio >= row.floor ? "met:" : "MISSED:", row.floor, row.goal, ratio);
-      }
+      ours_at_best = least(ours_at_best, ours);
+      for (std::size_t i = 1; i < entrants.size(); ++i)
+        peers_at_best = least(peers_at_best, entrants[i].best());
+    }
+    if (peers_at_best > 0.0 && row.floor > 0.0) {
+      const double ratio = peers_at_best / ours_at_best;
+      fmt::print(
+          "  {} floor {:.2f}, goal {:.2f}: {:.2f} times libtorch, each at its best number of "
+          "threads\n",
+          ratio >= row.floor ? "met:" : "MISSED:", row.floor, row.goal, ratio);
     }
   }
 }

@@ -76,7 +76,8 @@ const T* first_of(const T* data, std::int64_t lead, Turn turn, std::int64_t row,
 /// Below AVX-512 oneDNN takes a matrix in place where it could be laid out first. Where the
 /// rows it walks across lie a multiple of 1 KiB apart, the walk meets the same few cache sets:
 /// 40 GF/s instead of 90 (Zen 3). Such a block is copied to rows an odd number of cache lines
-/// apart. With AVX-512 it lays such matrices out itself, and a copy costs up to a tenth (Zen 4).
+/// apart. With AVX-512 it lays such matrices out itself, and a copy costs up to a tenth (Zen
+/// 4).
 constexpr std::int64_t kBadStride = 256;
 constexpr std::int64_t kPad = 16;
 
@@ -144,7 +145,8 @@ template <class T>
 void add_bias(const Args<T>& args, const T* bias, const Block& block) {
   for (std::int64_t i = block.row; i < block.row + block.rows; ++i) {
     T* row = args.c + block.product * args.c_stride + i * args.ldc;
-    for (std::int64_t j = block.column; j < block.column + block.columns; ++j) row[j] += bias[j];
+    for (std::int64_t j = block.column; j < block.column + block.columns; ++j)
+      row[j] += bias[j];
   }
 }
 

@@ -69,8 +69,8 @@ class BahdanauModel final : public Seq2Seq {
     check_batch(batch, "attn::models::BahdanauModel::loss");
     State state = begin(batch.source, batch.source_lengths);
     const Run made = run(batch.input, state, options);
-    return copy_ ? copy_loss(state.copying, made.look, made.logits, batch.target, options)
-                 : token_loss(made.logits, batch.target, options);
+    return copy_ ? copy_loss(state.copying, made.look, made.logits, batch, options)
+                 : token_loss(made.logits, batch.target, options, batch.weights);
   }
 
   std::unique_ptr<Decoding> decode(const Tensor& source, const Tensor& lengths) const override {

@@ -70,7 +70,8 @@ class ConvolutionalModel final : public Seq2Seq {
   Tensor loss(const Batch& batch, const LossOptions& options) const override {
     check_batch(batch, "attn::models::ConvolutionalModel::loss");
     State state = begin(batch.source, batch.source_lengths);
-    return token_loss(run(batch.input, state, Want::output).logits, batch.target, options);
+    return token_loss(run(batch.input, state, Want::output).logits, batch.target, options,
+                      batch.weights);
   }
 
   std::unique_ptr<Decoding> decode(const Tensor& source, const Tensor& lengths) const override {

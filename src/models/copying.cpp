@@ -102,21 +102,18 @@ Tensor mixed_log_probabilities(const CopySource& source, const CopyLook& look,
 }
 
 Tensor copy_loss(const CopySource& source, const CopyLook& look, const Tensor& logits,
-                 const Tensor& target, const LossOptions& options) {
+                 const Batch& batch, const LossOptions& options) {
+  const Tensor& target = batch.target;
   // Ids lie on the CPU, and what is made of them goes where the model is.
   const Device device = logits.device();
   const Tensor counted = counted_targets(target);
-  // Probabilities and their logarithms take more than 16 bits.
-  const auto wide = [](const Tensor& x) {
-    return x.dtype() == DType::f64 ? x : x.to(DType::f32);
-  };
   const Tensor generated =
       exp(gather(log_softmax(wide(logits)), 2, target.to(device).unsqueeze(-1)).squeeze(-1));
   const Tensor copied =
       sum(keep_where(wide(look.weights), matches(source.ids, target).to(device)), -1);
   const Tensor generates = wide(look.generates);
   const Tensor likely = generates * generated + (1.0 - generates) * copied;
-  Tensor wrong = counted_mean(neg(log(likely + kLeast)), counted);
+  Tensor wrong = counted_mean(weighted(neg(log(likely + kLeast)), batch.weights), counted);
   if (options.coverage <= 0.0) return wrong;
   return wrong + counted_mean(wide(look.coverage_loss), counted) * options.coverage;
 }

@@ -64,6 +64,6 @@ Tensor mixed_log_probabilities(const CopySource& source, const CopyLook& look,
 /// P is made at the targets alone. There is no smoothing: a copied word has no rivals to share
 /// with.
 Tensor copy_loss(const CopySource& source, const CopyLook& look, const Tensor& logits,
-                 const Tensor& target, const LossOptions& options);
+                 const Batch& batch, const LossOptions& options);
 
 }  // namespace attn::models

@@ -59,7 +59,7 @@ class LuongModel final : public Seq2Seq {
     check_batch(batch, "attn::models::LuongModel::loss");
     State state = begin(batch.source, batch.source_lengths);
     const Run made = run(words_.target(batch.input), state);
-    return token_loss(words_.logits(made.attentional), batch.target, options);
+    return token_loss(words_.logits(made.attentional), batch.target, options, batch.weights);
   }
 
   std::unique_ptr<Decoding> decode(const Tensor& source, const Tensor& lengths) const override {

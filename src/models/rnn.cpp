@@ -44,7 +44,7 @@ class RnnModel final : public Seq2Seq {
   Tensor loss(const Batch& batch, const LossOptions& options) const override {
     check_batch(batch, "attn::models::RnnModel::loss");
     State state = begin(batch.source, batch.source_lengths);
-    return token_loss(run(batch.input, state), batch.target, options);
+    return token_loss(run(batch.input, state), batch.target, options, batch.weights);
   }
 
   std::unique_ptr<Decoding> decode(const Tensor& source, const Tensor& lengths) const override {

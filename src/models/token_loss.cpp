@@ -6,7 +6,9 @@
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/models/seq2seq.hpp"
+#include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/ops/loss.hpp"
+#include "attn/tensor/ops/normalise.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/tensor.hpp"
@@ -40,7 +42,21 @@ Tensor counted_mean(const Tensor& x, const Tensor& counted) {
          static_cast<double>(std::max<std::int64_t>(1, count));
 }
 
-Tensor token_loss(const Tensor& logits, const Tensor& target, const LossOptions& options) {
+Tensor wide(const Tensor& x) {
+  return x.dtype() == DType::f64 ? x : x.to(DType::f32);
+}
+
+Tensor weighted(const Tensor& x, const Tensor& weights) {
+  return weights.defined() ? x * weights.to(x.device()).to(x.dtype()).unsqueeze(-1) : x;
+}
+
+Tensor token_loss(const Tensor& logits, const Tensor& target, const LossOptions& options,
+                  const Tensor& weights) {
+  if (weights.defined()) {
+    const Tensor ids = target.to(logits.device()).unsqueeze(-1);
+    const Tensor likely = gather(log_softmax(wide(logits)), 2, ids).squeeze(-1);
+    return counted_mean(weighted(neg(likely), weights), counted_targets(target));
+  }
   return cross_entropy(logits, target.to(logits.device()),
                        {.smoothing = options.smoothing, .ignore_index = kPad});
 }

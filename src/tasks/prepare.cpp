@@ -125,7 +125,8 @@ Prepared prepare(const TrainingRequest& request, const Corpus& corpus,
                                        request.limits, task.overlong);
   if (encoded.pairs.empty())
     fail("all ", encoded.dropped, " pairs are longer than ", request.limits.source, " and ",
-         request.limits.target, " tokens, or empty; --source-tokens and --target-tokens allow more");
+         request.limits.target,
+         " tokens, or empty; --source-tokens and --target-tokens allow more");
   nn::random() = Random(request.training.seed).named("weights");
   Prepared prepared{.model = {.task = request.task,
                               .options = options,

@@ -11,6 +11,7 @@
 #include "attn/core/error.hpp"
 #include "attn/models/search.hpp"
 #include "attn/models/seq2seq.hpp"
+#include "attn/nn/init.hpp"
 #include "attn/nn/module.hpp"
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/batches.hpp"
@@ -18,6 +19,9 @@
 #include "attn/tasks/pair_model.hpp"
 #include "attn/tasks/scores.hpp"
 #include "attn/tasks/task.hpp"
+#include "attn/tensor/ops/pointwise.hpp"
+#include "attn/tensor/tensor.hpp"
+#include "tasks/self_critical.hpp"
 #include "tasks/training_loop.hpp"
 
 namespace attn::tasks {
@@ -40,10 +44,17 @@ class PairLearner final : public Learner {
   Lesson learn(std::int64_t step) override {
     const models::Batch batch = collate(plan_.train, batches_[static_cast<std::size_t>(step)]);
     const std::int64_t* target = batch.target.data<std::int64_t>();
-    return {model_.model->loss(batch, {.smoothing = plan_.options.smoothing,
-                                       .coverage = plan_.options.coverage}),
-            std::count_if(target, target + batch.target.numel(),
-                          [](std::int64_t id) { return id != models::kPad; })};
+    const double share = plan_.options.self_critical;
+    Tensor loss;
+    if (share < 1.0)
+      loss = model_.model->loss(
+          batch, {.smoothing = plan_.options.smoothing, .coverage = plan_.options.coverage});
+    if (share > 0.0) {
+      const Tensor risk = metric_loss(batches_[static_cast<std::size_t>(step)]);
+      loss = loss.defined() ? loss * (1.0 - share) + risk * share : risk;
+    }
+    return {loss, std::count_if(target, target + batch.target.numel(),
+                                [](std::int64_t id) { return id != models::kPad; })};
   }
 
   Scores evaluate() override { return tasks::evaluate(model_, development_, plan_.metric, {}); }
@@ -58,6 +69,16 @@ class PairLearner final : public Learner {
   }
 
  private:
+  Tensor metric_loss(const Rows& rows) {
+    nn::Module& module = *model_.model;
+    module.eval();
+    const models::Batch own =
+        own_answers(model_, plan_.metric, plan_.train, rows, nn::random().next());
+    const Tensor loss = model_.model->loss(own, {});
+    module.train();
+    return loss;
+  }
+
   PairModel& model_;
   const TrainingPlan& plan_;
   std::vector<Example> development_;
@@ -68,6 +89,9 @@ void validate(const TrainingPlan& plan) {
   if (plan.train.empty()) fail("attn::tasks::train: there is nothing to learn from");
   if (plan.development.empty())
     fail("attn::tasks::train: the development part is empty; it tells when to stop");
+  if (!(plan.options.self_critical >= 0.0 && plan.options.self_critical <= 1.0))
+    fail("attn::tasks::train: self_critical is a share, 0 to 1; seen ",
+         plan.options.self_critical);
   if (plan.options.batch_tokens < 1)
     fail("attn::tasks::train: batch_tokens is at least 1; seen ", plan.options.batch_tokens);
 }

@@ -40,6 +40,9 @@ const std::vector<Option>& options_table() {
       {"warm-up", &O::warm_up, 0, "Steps in which the rate rises"},
       {"smoothing", &O::smoothing, 0, "Of the targets; none where words are copied"},
       {"coverage-loss", &O::coverage, 0, "Weight of the coverage loss"},
+      {"self-critical", &O::self_critical, 0,
+       "Share of the loss that is the metric of the model's own answers, 0 to 1 (with "
+       "--begin)"},
       {"clip", &O::clip, 1e-12, "Largest joint norm of the gradients"},
       {"decay", &O::decay, 0, "Of the weights, as AdamW takes it"},
       {"average", &O::average, 0, "Decay of the averaged weights, which are what is kept"},
@@ -78,6 +81,9 @@ nlohmann::json json_of(const TrainingOptions& options) {
 TrainingOptions training_of(const nlohmann::json& json, const std::string& where) {
   TrainingOptions options;
   for (const Option& option : options_table()) {
+    // A run of an older version has not heard of it, and goes on without.
+    if (std::string_view(option.name) == "self-critical" && !json.contains(option.name))
+      continue;
     const nlohmann::json& value = files::member(json, option.name, where);
     if (!value.is_number()) fail<FileError>(where, ": ", option.name, " is no number");
     set_training_option(options, option.name, value.dump());

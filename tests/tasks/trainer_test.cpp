@@ -114,6 +114,40 @@ TEST(Train, AShardThatIsMissingIsAnError) {
   EXPECT_THROW(train(model, plan, {}), FileError);
 }
 
+TEST(Train, FromItsOwnAnswersAloneAModelLearnsWhatScoresBetter) {
+  const Folder first;
+  const Folder second;
+  PairModel model = toy::model();
+  TrainingPlan plan = toy::plan(model, first.path());
+  plan.budget.steps = 50;
+  const double taught = train(model, plan, {}).best.front().value;
+  EXPECT_GT(taught, 15.0) << "there is nothing left to learn";
+  plan.folder = second.path();
+  plan.options.self_critical = 1.0;  // no right answer is shown any more
+  plan.options.rate = 2e-3;
+  plan.options.batch_tokens = 1600;
+  plan.budget.steps = 75;
+  EXPECT_LT(train(model, plan, {}).best.front().value, 0.6 * taught);
+}
+
+TEST(Train, ACriticalRunThatWasInterruptedIsTheUninterruptedOneBitForBit) {
+  const Folder straight;
+  const Folder broken;
+  for (const bool stops : {false, true}) {
+    const Folder& folder = stops ? broken : straight;
+    for (const std::int64_t until : {7, 20}) {
+      if (!stops && until == 7) continue;
+      PairModel model = toy::model();
+      TrainingPlan plan = toy::plan(model, folder.path());
+      plan.options.self_critical = 0.5;
+      plan.budget.steps = until;
+      plan.resume = stops && until == 20 ? Resume::yes : Resume::no;
+      train(model, plan, {});
+    }
+  }
+  EXPECT_EQ(losses(straight.path()), losses(broken.path()));
+}
+
 TEST(Train, ThreadsChangeNothing) {
   const Folder one;
   const Folder three;

@@ -28,6 +28,7 @@ struct Batch {
   Tensor source_lengths;  ///< i64 [batch]
   Tensor input;           ///< i64 [batch, steps]: kBos, then the target
   Tensor target;          ///< i64 [batch, steps]: the target, then kEos
+  Tensor weights{};       ///< f32 [batch]: how much the tokens of a row count; none: all alike
 };
 
 struct LossOptions {
@@ -68,8 +69,9 @@ class Seq2Seq : public nn::Module {
  public:
   virtual ~Seq2Seq() = default;
 
-  /// Teacher forcing: the mean loss of a target token, one number. Batches are equal to their
-  /// rows one by one, weighted by tokens.
+  /// Teacher forcing: the mean loss of a target token, times the weight of its row if rows have
+  /// weights, which are then not smoothed; one number. Batches are equal to their rows one by
+  /// one, weighted by tokens.
   virtual Tensor loss(const Batch& batch, const LossOptions& options = {}) const = 0;
 
   /// source i64 [batch, source], lengths i64 [batch]. The model must outlive the decoding.

@@ -34,8 +34,11 @@ struct TrainingOptions {
   std::int64_t warm_up = 500;
   double smoothing = 0.1;
   double coverage = 0.0;  ///< weight of the coverage loss
-  double clip = 1.0;      ///< joint norm of the gradients
-  double decay = 0.0;     ///< of AdamW
+  /// Share of the loss that is the metric itself: draws of the model, each as likely as it is
+  /// better than the other draws for its source. Of a model that answers already.
+  double self_critical = 0.0;
+  double clip = 1.0;   ///< joint norm of the gradients
+  double decay = 0.0;  ///< of AdamW
   /// What is scored and saved is a moving average of the weights: it does what a falling rate
   /// does and asks for no number of steps to be known. Polyak and Juditsky, 1992.
   double average = 0.999;

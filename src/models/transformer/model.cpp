@@ -72,10 +72,10 @@ Tensor Transformer::loss(const Batch& batch, const LossOptions& options) const {
   const Input in = input(batch.input, places({0, batch.input.size(1)}));
   const Tensor states = decoder_(in.words, memory, batch.source_lengths, in.places);
   const Tensor logits = words_.logits(states);
-  if (!copy_) return token_loss(logits, batch.target, options);
+  if (!copy_) return token_loss(logits, batch.target, options, batch.weights);
   const CopySource source = copy_->read(batch.source, memory, batch.source_lengths);
   const CopyLook look = copy_->look(source, states, in.words, {}, options);
-  return copy_loss(source, look, logits, batch.target, options);
+  return copy_loss(source, look, logits, batch, options);
 }
 
 std::vector<Head> Transformer::heads(const Batch& batch, const Look& look) const {

@@ -114,6 +114,21 @@ inline void batch_equals_its_rows(const models::Seq2Seq& model) {
   }
 }
 
+inline void rows_count_by_their_weights(const models::Seq2Seq& model) {
+  const std::vector<Pair> pairs = some_pairs();
+  models::Batch batch = batch_of(pairs);
+  const std::vector<float> weights{0.5f, -2.0f, 0.0f};
+  batch.weights = Tensor::from(weights, {3});
+  double sum = 0.0;
+  double tokens = 0.0;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    const auto count = static_cast<double>(pairs[i].target.size() + 1);
+    sum += count * static_cast<double>(weights[i]) * loss_of(model, batch_of({pairs[i]}));
+    tokens += count;
+  }
+  EXPECT_TRUE(close(loss_of(model, batch), sum / tokens, kWithin));
+}
+
 inline void expect_rows(const Tensor& got, const Tensor& from, const Tokens& rows) {
   ASSERT_EQ(got.defined(), from.defined());
   if (!got.defined()) return;
@@ -261,6 +276,7 @@ inline void expect_model_laws(const MakeModel& make, const models::ModelOptions&
   model_laws::steps_equal_teacher_forcing(*model);
   model_laws::padding_changes_nothing(*model);
   model_laws::batch_equals_its_rows(*model);
+  model_laws::rows_count_by_their_weights(*model);
   model_laws::select_chooses_rows(*model);
   model_laws::weights_are_shares_of_the_source(*model);
   model_laws::every_parameter_learns(*model);
