@@ -11,6 +11,7 @@
 
 #include "attn/core/error.hpp"
 #include "attn/files/json.hpp"
+#include "attn/files/printable.hpp"
 #include "attn/models/options.hpp"
 #include "attn/models/seq2seq.hpp"
 #include "attn/nn/init.hpp"
@@ -86,14 +87,31 @@ std::string describe(const TrainingRequest& request, const PairModel& model,
       .dump();
 }
 
+/// Models to begin with, whose tokens are those of `model`.
+std::vector<Beginning> beginnings(const PairModel& model,
+                                  const std::vector<std::filesystem::path>& folders) {
+  std::vector<Beginning> all;
+  all.reserve(folders.size());
+  for (const std::filesystem::path& folder : folders) {
+    const PairModel other = load_model(folder);
+    if (other.source.checksum() != model.source.checksum() ||
+        other.target.checksum() != model.target.checksum())
+      fail("the model in ", files::path_text(folder),
+           " has another vocabulary than the one in ", files::path_text(folders.front()));
+    all.push_back({other.model, folder});
+  }
+  return all;
+}
+
 }  // namespace
 
-void begin_with_model(TrainingRequest& request, const std::filesystem::path& folder) {
-  const PairModel other = load_model(folder);
+void begin_with_models(TrainingRequest& request,
+                       const std::vector<std::filesystem::path>& folders) {
+  const PairModel other = load_model(folders.front());
   request.model = other.options;
   request.limits = other.limits;
   request.tokens.shared = other.source.checksum() == other.target.checksum();
-  request.begin = folder;
+  request.begin = folders;
 }
 
 Corpus load_corpus(const TrainingRequest& request, const Say& say) {
@@ -115,7 +133,7 @@ Prepared prepare(const TrainingRequest& request, const Corpus& corpus,
   const bool begins = resume == Resume::no && !request.begin.empty();
   Vocabularies tokenisers =
       resume == Resume::yes ? read_vocabularies(folder, request.tokens.shared)
-      : begins              ? read_vocabularies(request.begin, request.tokens.shared)
+      : begins              ? read_vocabularies(request.begin.front(), request.tokens.shared)
                             : learn_tokenisers(request.tokens, corpus.train, learn_subwords);
   models::ModelOptions options = request.model;
   options.source_vocabulary = tokenisers.source.size();
@@ -137,8 +155,7 @@ Prepared prepare(const TrainingRequest& request, const Corpus& corpus,
                               .history = "{}"},
                     .plan = {},
                     .dropped = encoded.dropped};
-  if (begins)
-    begin_with(*prepared.model.model, *load_model(request.begin).model, request.begin);
+  if (begins) begin_with(*prepared.model.model, beginnings(prepared.model, request.begin));
   prepared.plan.options = request.training;
   prepared.plan.metric = task.metric;
   prepared.plan.what = describe(request, prepared.model, encoded.pairs);

@@ -31,13 +31,13 @@ namespace {
 namespace fs = std::filesystem;
 
 /// A user's own pairs: short words and their letters, named one by one, in capitals.
-std::string word_pairs() {
+std::string word_pairs(char first = 'a') {
   std::string text;
   for (int i = 0; i < 256; ++i) {
     std::string word;
     std::string spelt;
     for (int j = 0, rest = i; j < 4; ++j, rest /= 4) {
-      word += static_cast<char>('a' + rest % 4);
+      word += static_cast<char>(first + rest % 4);
       spelt += (spelt.empty() ? "" : " ") + std::string(1, static_cast<char>('A' + rest % 4));
     }
     text += word + "\t" + spelt + "\n";
@@ -131,6 +131,21 @@ TEST(TrainCommand, BeginsWithWhatAnotherModelHasLearnt) {
   // From nothing the first ten steps are far above the last ten.
   EXPECT_LT(losses(second).front(), 0.5 * losses(first).front());
   EXPECT_LT(losses(second).front(), 2.0 * losses(first).back());
+
+  auto twice = further;
+  twice.insert(twice.end(), {"--begin", first});
+  twice[7] = scratch.path() / "twice";
+  ASSERT_EQ(say(twice).status, success);
+  EXPECT_EQ(losses(twice[7]), losses(second)) << "the mean of equals";
+
+  const fs::path stranger = scratch.path() / "stranger";
+  const std::string other = scratch.write("other.tsv", word_pairs('e'));
+  ASSERT_EQ(say(train_command(other, stranger, "1")).status, success);
+  twice.back() = stranger;
+  twice[7] = scratch.path() / "mixed";
+  const Said mixed = say(twice);
+  EXPECT_EQ(mixed.status, failure);
+  EXPECT_NE(mixed.err.find("another vocabulary"), std::string::npos) << mixed.err;
 
   auto larger = further;
   larger.insert(larger.end(), {"--dim", "64"});

@@ -54,7 +54,8 @@ std::string command_text(const TrainOptions& options) {
   };
   const TrainingFlags& flags = options.flags;
   if (!flags.data.empty()) add("data", fs::path(flags.data).filename().string());
-  if (!flags.begin.empty()) add("begin", fs::path(flags.begin).filename().string());
+  for (const std::string& begin : flags.begin)
+    add("begin", fs::path(begin).filename().string());
   if (!flags.language.empty()) add("language", flags.language);
   if (!flags.source_units.empty()) add("source-units", flags.source_units);
   if (!flags.target_units.empty()) add("target-units", flags.target_units);
@@ -84,7 +85,10 @@ tasks::TrainingRequest request_of(const TrainOptions& options) {
         !options.flags.target_units.empty())
       fail("attn train: with --begin the vocabularies are those of that model; leave out ",
            "--vocabulary, --source-units and --target-units");
-    tasks::begin_with_model(request, model_folder(options.flags.begin, options.task));
+    std::vector<fs::path> folders;
+    for (const std::string& begin : options.flags.begin)
+      folders.push_back(model_folder(begin, options.task));
+    tasks::begin_with_models(request, folders);
   }
   apply(options.flags, request);
   if (!options.resume) request.command = command_text(options);
@@ -182,10 +186,12 @@ void add_train(CLI::App& app, Action& action) {
   CLI::Option* resume =
       command->add_flag("--resume", options->resume, "Go on from the folder's checkpoint");
   command
-      ->add_option(
-          "--begin", options->flags.begin,
-          "Begin with this model, or one that ships: its sizes, vocabularies and weights")
+      ->add_option("--begin", options->flags.begin,
+                   "Begin with this model, or one that ships: its sizes, vocabularies and "
+                   "weights; given\n"
+                   "several times, with the mean of their weights")
       ->type_name("DIR")
+      ->allow_extra_args(false)
       ->excludes(resume);
   add_threads_flag(*command, options->threads);
   add_device_flag(*command, options->flags.device,

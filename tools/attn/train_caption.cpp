@@ -53,7 +53,8 @@ std::string caption_command(const TrainCaption& asked) {
   };
   const CaptionFlags& flags = asked.caption;
   if (!flags.attention.empty()) add("attention", flags.attention);
-  if (!asked.flags.begin.empty()) add("begin", fs::path(asked.flags.begin).filename().string());
+  for (const std::string& begin : asked.flags.begin)
+    add("begin", fs::path(begin).filename().string());
   if (flags.canvases > 0) add("canvases", std::to_string(flags.canvases));
   number("doubly", flags.doubly);
   number("reward", flags.reward);
@@ -76,11 +77,18 @@ tasks::CaptionRequest caption_request(const TrainCaption& asked) {
     fail(files::path_text(folder), " is a training of ", models::name_of(request.model.looking),
          " attention, not of ", asked.caption.attention);
   apply_caption(asked.caption, request);
+  if (asked.flags.begin.size() > 1)
+    fail(
+        "attn train caption: --begin takes one model; the tasks on text take the mean of more");
   if (!asked.flags.begin.empty())
-    request.begin =
-        model_folder(asked.flags.begin, std::string("caption-") + models::name_of(looking));
+    request.begin = model_folder(asked.flags.begin.front(),
+                                 std::string("caption-") + models::name_of(looking));
   for (const auto& [name, value] : asked.flags.training)
     tasks::set_training_option(request.training, name, value);
+  if (request.training.self_critical > 0.0)
+    fail(
+        "attn train caption: --self-critical is of the tasks on text; --attention hard learns ",
+        "from --reward");
   if (!asked.resume) request.command = caption_command(asked);
   return request;
 }

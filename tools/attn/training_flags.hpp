@@ -32,7 +32,7 @@ struct TrainingFlags {
   std::vector<std::pair<std::string, std::string>> training;  ///< option of TrainingOptions
   std::string language;
   std::string data;
-  std::string begin;  ///< a model folder
+  std::vector<std::string> begin;  ///< model folders
   std::string source_units;
   std::string target_units;
   long vocabulary = 0;

@@ -33,16 +33,18 @@ struct TrainingRequest {
   TrainingOptions training;
   Limits limits;
   std::string command;  ///< that began it, for the card of the model
-  std::filesystem::path
-      begin;  ///< a model whose weights come first; not kept: they are in checkpoints
+  /// Models whose mean weights come first; not kept: they are in checkpoints.
+  std::vector<std::filesystem::path> begin;
 };
 
 /// What the task itself would ask for.
 TrainingRequest default_request(const Task& task);
 
-/// Asks for a model like the one in the folder, with its vocabularies, and to begin with its
-/// weights.
-void begin_with_model(TrainingRequest& request, const std::filesystem::path& folder);
+/// Asks for a model like the first one, with its vocabularies, and to begin with its weights,
+/// or with the mean of the weights of all: trained apart from one beginning, they are often
+/// better together (Wortsman et al., 2022, arXiv:2203.05482).
+void begin_with_models(TrainingRequest& request,
+                       const std::vector<std::filesystem::path>& folders);
 
 void save_request(const std::filesystem::path& folder, const TrainingRequest& request);
 /// FileError when the folder has none, or a damaged one.

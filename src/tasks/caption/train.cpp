@@ -155,8 +155,10 @@ Trained train_caption(const CaptionPlan& plan, const DigitParts& parts, const Wa
   nn::random() = Random(request.training.seed).named("weights");
   CaptionModel model = make_caption_model(request.model);
   // What goes on has its weights in the checkpoint.
-  if (!request.begin.empty() && plan.resume == Resume::no)
-    begin_with(*model.model, *load_caption_model(request.begin).model, request.begin);
+  if (!request.begin.empty() && plan.resume == Resume::no) {
+    const Beginning other{load_caption_model(request.begin).model, request.begin};
+    begin_with(*model.model, {&other, 1});
+  }
   CaptionLearner learner(std::move(model), plan, parts);
   return run_training(learner,
                       {.options = request.training,
