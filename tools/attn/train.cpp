@@ -86,6 +86,7 @@ tasks::TrainingRequest request_of(const TrainOptions& options) {
       fail("attn train: with --begin the vocabularies are those of that model; leave out ",
            "--vocabulary, --source-units and --target-units");
     std::vector<fs::path> folders;
+    folders.reserve(options.flags.begin.size());
     for (const std::string& begin : options.flags.begin)
       folders.push_back(model_folder(begin, options.task));
     tasks::begin_with_models(request, folders);
