@@ -20,6 +20,7 @@
 #include "attn/tensor/storage.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "models/search_candidates.hpp"
+#include "models/search_consensus.hpp"
 #include "models/search_history.hpp"
 #include "models/search_sample.hpp"
 
@@ -45,6 +46,8 @@ void check(const SearchOptions& options) {
     fail(kWhere, "best ", options.best, "; 1 to the beam, ", options.beam, ", are accepted");
   if (options.max_length < 1)
     fail(kWhere, "max_length ", options.max_length, "; 1 and more are accepted");
+  if (options.no_repeat < 0)
+    fail(kWhere, "no_repeat ", options.no_repeat, "; 0 and more are accepted");
   if (!std::isfinite(options.length_penalty) || options.length_penalty < 0.0)
     fail(kWhere, "length_penalty ", options.length_penalty, "; 0 and more are accepted");
   if (!std::isfinite(options.temperature) || options.temperature < 0.0)
@@ -93,6 +96,7 @@ class Search {
 
  private:
   void step(std::int64_t said);
+  void forbid_repeats(Tensor& believed) const;
   Turn turn_of(const Source& source, std::int64_t first_row, std::int64_t said,
                const Tensor& believed) const;
   void end(Source& source, const Turn& turn, std::int64_t said);
@@ -103,6 +107,9 @@ class Search {
                  bool finished) const;
   double penalty(std::int64_t tokens) const {
     return std::pow((5.0 + static_cast<double>(tokens)) / 6.0, options_.length_penalty);
+  }
+  std::size_t wanted() const {  ///< answers of a source; a consensus asks as many as it can
+    return at(options_.choice == Choice::consensus ? options_.beam : options_.best);
   }
   std::int64_t width() const {  ///< rows of a source
     return static_cast<std::int64_t>(sources_.front().log_probabilities.size());
@@ -117,6 +124,23 @@ class Search {
   std::vector<std::int64_t> parents_;  ///< their rows in the step before
   History history_;
 };
+
+/// Makes unlikely beyond choice what would say `no_repeat` tokens in a row a second time. kEos
+/// always stays: no hypothesis has said it.
+void Search::forbid_repeats(Tensor& believed) const {
+  const std::int64_t vocabulary = believed.size(1);
+  const std::size_t before = at(options_.no_repeat - 1);
+  float* rows = believed.mutable_data<float>();
+  for (std::int64_t row = 0; row < believed.size(0); ++row) {
+    const std::vector<std::int64_t> said = history_.tokens(row);
+    if (said.size() < before) continue;
+    const auto last = said.end() - static_cast<std::ptrdiff_t>(before);
+    for (auto from = said.begin(); from < last; ++from)
+      if (std::equal(last, said.end(), from))
+        rows[row * vocabulary + from[static_cast<std::ptrdiff_t>(before)]] =
+            -std::numeric_limits<float>::infinity();
+  }
+}
 
 Turn Search::turn_of(const Source& source, std::int64_t first_row, std::int64_t said,
                      const Tensor& believed) const {
@@ -172,14 +196,14 @@ void Search::end(Source& source, const Turn& turn, std::int64_t said) {
 
 bool Search::is_done(const Source& source, const Turn& turn, std::int64_t said) const {
   if (said == options_.max_length || turn.on.empty()) return true;
-  if (source.finished.size() < at(options_.best)) return false;
+  if (source.finished.size() < wanted()) return false;
   // Log-probabilities only fall, so this is the most that what goes on can come to. Once as
   // many have ended as are followed, what goes on must be better as it stands: what began with
   // an early end would else cut off likelier answers that are longer.
   const bool enough = source.finished.size() >= at(options_.beam);
   const double most =
       turn.on.front().log_probability / penalty(enough ? said + 1 : options_.max_length);
-  return source.finished[at(options_.best - 1)].score >= most;
+  return source.finished[wanted() - 1].score >= most;
 }
 
 /// The answers of a source that is done. Too few of them are made up for by hypotheses that
@@ -194,10 +218,12 @@ void Search::finish(Source& source, const Turn& turn, std::int64_t first_row) {
   for (std::size_t i = 0; i < source.log_probabilities.size(); ++i) {
     const std::int64_t row = first_row + static_cast<std::int64_t>(i);
     const double log_probability = source.log_probabilities[i];
-    if (answers.size() >= at(options_.best) || log_probability == kNever) break;
+    if (answers.size() >= wanted() || log_probability == kNever) break;
     if (!has_ended(row))
       answers.push_back(found_at(row, log_probability, options_.max_length, false));
   }
+  if (answers.size() > wanted()) answers.resize(wanted());
+  if (options_.choice == Choice::consensus) order_by_consensus(answers, options_);
   if (answers.size() > at(options_.best)) answers.resize(at(options_.best));
   found_[at(source.index)] = std::move(answers);
 }
@@ -221,8 +247,9 @@ void Search::go_on(Source& source, const Turn& turn, std::int64_t first_row) {
 void Search::step(std::int64_t said) {
   const auto rows = static_cast<std::int64_t>(tokens_.size());
   const Prediction made = decoding_->step(Tensor::from(tokens_, {rows}));
-  const Tensor believed = made.log_probabilities.to(DType::f32).to(Device::cpu).contiguous();
+  Tensor believed = made.log_probabilities.to(DType::f32).to(Device::cpu).contiguous();
   history_.end_step(made.weights);
+  if (options_.no_repeat > 0) forbid_repeats(believed);
   std::vector<Turn> turns(sources_.size());
   const std::int64_t each = width();
   ThreadPool::shared().parallel_for(

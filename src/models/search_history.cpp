@@ -22,8 +22,21 @@ void History::end_step(const Tensor& weights) {
     steps_.back().weights = weights.to(DType::f32).to(Device::cpu).contiguous();
 }
 
+std::vector<std::int64_t> History::tokens(std::int64_t row) const {
+  std::vector<std::int64_t> said;
+  said.reserve(steps_.size());
+  // The first token is kBos.
+  for (std::size_t step = steps_.size(); step-- > 1;) {
+    said.push_back(steps_[step].tokens[static_cast<std::size_t>(row)]);
+    row = steps_[step].parents[static_cast<std::size_t>(row)];
+  }
+  std::reverse(said.begin(), said.end());
+  return said;
+}
+
 Found History::trace(std::int64_t row) const {
   Found found;
+  found.tokens = tokens(row);
   const Tensor& newest = steps_.back().weights;
   const std::int64_t width = newest.defined() ? newest.size(1) : 0;
   found.weights.resize(steps_.size() * static_cast<std::size_t>(width));
@@ -32,13 +45,8 @@ Found History::trace(std::int64_t row) const {
     if (width > 0)
       std::copy_n(at.weights.data<float>() + row * width, width,
                   found.weights.begin() + static_cast<std::int64_t>(step) * width);
-    // The first token is kBos.
-    if (step > 0) {
-      found.tokens.push_back(at.tokens[static_cast<std::size_t>(row)]);
-      row = at.parents[static_cast<std::size_t>(row)];
-    }
+    if (step > 0) row = at.parents[static_cast<std::size_t>(row)];
   }
-  std::reverse(found.tokens.begin(), found.tokens.end());
   return found;
 }
 

@@ -20,7 +20,9 @@ class History {
   /// Where it looked, [rows, source]; none without attention.
   void end_step(const Tensor& weights);
 
-  /// The hypothesis that ends in a row of the newest step.
+  /// What the hypothesis has said that ends in a row of the newest step.
+  std::vector<std::int64_t> tokens(std::int64_t row) const;
+  /// That hypothesis with its weights.
   Found trace(std::int64_t row) const;
 
  private:

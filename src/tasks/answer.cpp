@@ -12,10 +12,14 @@
 #include "attn/models/search.hpp"
 #include "attn/tasks/batches.hpp"
 #include "attn/tasks/pair_model.hpp"
+#include "attn/tasks/scores.hpp"
+#include "attn/tasks/task.hpp"
 #include "attn/tensor/storage.hpp"
 
 namespace attn::tasks {
 namespace {
+
+using Tokens = std::vector<std::int64_t>;
 
 /// Rows times beams times tokens of the source in one search: enough to keep products busy,
 /// and little memory.
@@ -23,8 +27,8 @@ constexpr std::size_t kTokensOfASearch = 8192;
 /// The GPU takes more at a time.
 constexpr std::size_t kTokensOnGpu = std::size_t{1} << 18;
 
-Answer answer_of(const PairModel& model, models::Found found,
-                 const std::vector<std::int64_t>& source, std::size_t padded) {
+Answer answer_of(const PairModel& model, models::Found found, const Tokens& source,
+                 std::size_t padded) {
   // Weights of the padding are 0 and nobody's.
   std::vector<float> weights;
   for (std::size_t row = 0; row * padded < found.weights.size(); ++row) {
@@ -48,7 +52,12 @@ std::vector<std::vector<Answer>> answer(const PairModel& model,
                                         const Done& done) {
   models::SearchOptions within = options;
   within.max_length = model.limits.target;
-  std::vector<std::vector<std::int64_t>> sources;
+  if (!within.likeness)
+    within.likeness = [&model, metric = task_named(model.task).metric](const Tokens& one,
+                                                                       const Tokens& other) {
+      return sentence_score(metric, model.target.decode(one), model.target.decode(other));
+    };
+  std::vector<Tokens> sources;
   sources.reserve(texts.size());
   for (const std::string& text : texts)
     sources.push_back(encode_source(model.source, text, model.limits.source));
@@ -73,7 +82,7 @@ std::vector<std::vector<Answer>> answer(const PairModel& model,
     std::size_t end = begin + 1;
     while (end < order.size() && (end + 1 - begin) * beam * sources[order[end]].size() <= most)
       ++end;
-    std::vector<std::vector<std::int64_t>> group;
+    std::vector<Tokens> group;
     group.reserve(end - begin);
     for (std::size_t i = begin; i < end; ++i) group.push_back(sources[order[i]]);
     const SourceBatch batch = collate_sources(group);

@@ -32,6 +32,21 @@ Scores score(Metric metric, std::span<const std::string> answers,
           {"ROUGE-2", 100.0 * rouge.rouge2.f1}};
 }
 
+double sentence_score(Metric metric, const std::string& answer, const std::string& reference) {
+  if (answer == reference) return 1.0;  // of nothing, too
+  const std::vector<std::string> right{reference};
+  const Scores scores = score(metric, {&answer, 1}, {&right, 1});
+  switch (metric) {
+    case Metric::phones:
+      return 1.0 - 0.01 * scores[0].value;
+    case Metric::bleu:
+      return 0.01 * scores[1].value;
+    case Metric::rouge:
+      break;
+  }
+  return 0.01 * scores[0].value;
+}
+
 bool better(Metric metric, const Scores& a, const Scores& b) {
   // Errors are better when they are few.
   return metric == Metric::phones ? a[0].value < b[0].value : a[0].value > b[0].value;

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -18,22 +17,6 @@ namespace attn::tasks {
 namespace {
 
 constexpr std::size_t kDraws = 4;
-
-/// Of one answer, the more the better, about 0 to 1. BLEU of a sentence is mostly 0: chrF, the
-/// metric's second score, stands for it.
-double reward(Metric metric, const std::string& answer, const std::string& reference) {
-  const std::vector<std::string> right{reference};
-  const Scores scores = score(metric, {&answer, 1}, {&right, 1});
-  switch (metric) {
-    case Metric::phones:
-      return -0.01 * scores[0].value;
-    case Metric::bleu:
-      return 0.01 * scores[1].value;
-    case Metric::rouge:
-      break;
-  }
-  return 0.01 * scores[0].value;
-}
 
 /// What each of some draws is worth beyond the mean of the others.
 void less_the_others(std::span<float> rewards) {
@@ -62,8 +45,8 @@ models::Batch own_answers(const PairModel& model, Metric metric,
   Rows all;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const EncodedPair& pair = pairs[static_cast<std::size_t>(rows[i / kDraws])];
-    weights.push_back(static_cast<float>(reward(metric, model.target.decode(found[i][0].tokens),
-                                                model.target.decode(pair.target))));
+    weights.push_back(static_cast<float>(sentence_score(
+        metric, model.target.decode(found[i][0].tokens), model.target.decode(pair.target))));
     if (i % kDraws == kDraws - 1) less_the_others(std::span(weights).last(kDraws));
     said.push_back({pair.source, std::move(found[i][0].tokens)});
     all.push_back(static_cast<std::int64_t>(i));

@@ -152,6 +152,107 @@ TEST(Search, MarksAreNeverSaid) {
   }
 }
 
+/// Whether `length` tokens in a row are there twice.
+bool repeats(const Tokens& tokens, std::ptrdiff_t length) {
+  for (auto one = tokens.begin(); one + length < tokens.end(); ++one)
+    for (auto other = one + 1; other + length <= tokens.end(); ++other)
+      if (std::equal(one, one + length, other)) return true;
+  return false;
+}
+
+TEST(Search, NothingIsSaidTwiceWhereThatIsAskedFor) {
+  // Says 4 5 4 5 ... for ever, if it may.
+  const test::Oracle stubborn([](std::int64_t, const Tokens& prefix) {
+    std::vector<float> logits(kWords, 0.0f);
+    logits[prefix.back() == 4 ? 5 : 4] = 9.0f;
+    logits[kEos] = -3.0f;
+    return test::normalised(logits);
+  });
+  ASSERT_TRUE(repeats(answers(stubborn, {4}, {.max_length = 12})[0][0].tokens, 4));
+  const test::Oracle hashed = hashed_oracle();
+  for (const std::int64_t length : {1, 2, 3, 4}) {
+    for (const SearchOptions& options :
+         {SearchOptions{.max_length = 12, .no_repeat = length},
+          SearchOptions{.beam = 5, .best = 5, .max_length = 12, .no_repeat = length},
+          SearchOptions{.max_length = 12, .no_repeat = length, .temperature = 2.0}}) {
+      for (const test::Oracle* oracle : {&stubborn, &hashed})
+        for (const auto& found : answers(*oracle, {4, 5, 6, 7}, options)) {
+          ASSERT_FALSE(found.empty());
+          for (const Found& one : found)
+            EXPECT_FALSE(repeats(one.tokens, length)) << "of " << length;
+        }
+    }
+  }
+}
+
+TEST(Search, NothingChangesWhereNothingWouldBeSaidTwice) {
+  const test::Oracle oracle = hashed_oracle();
+  SearchOptions options{.beam = 4, .best = 4, .max_length = 5};
+  const auto as_it_was = answers(oracle, {4, 5, 6, 7}, options);
+  options.no_repeat = 6;
+  const auto with = answers(oracle, {4, 5, 6, 7}, options);
+  for (std::size_t source = 0; source < with.size(); ++source)
+    for (std::size_t i = 0; i < with[source].size(); ++i)
+      EXPECT_EQ(with[source][i].tokens, as_it_was[source][i].tokens);
+}
+
+/// The likeliest answer stands alone; three less likely ones say nearly the same.
+TEST(Search, AConsensusIsWhatMostSay) {
+  const test::Oracle oracle([](std::int64_t, const Tokens& prefix) {
+    std::vector<float> logits(9, -30.0f);
+    const auto say = [&](std::size_t token, double share) {
+      logits[token] = static_cast<float>(std::log(share));
+    };
+    if (prefix.size() == 1) {
+      say(3, 0.4);
+      say(4, 0.6);
+    } else if (prefix[1] == 3 || prefix.size() == 4) {
+      say(kEos, 1.0);
+    } else if (prefix.size() == 2) {
+      say(5, 1.0);
+    } else {
+      say(6, 0.3);
+      say(7, 0.4);
+      say(8, 0.3);
+    }
+    return test::normalised(logits);
+  });
+  SearchOptions options{.beam = 6, .length_penalty = 0.0, .max_length = 6};
+  EXPECT_EQ(answers(oracle, {4}, options)[0][0].tokens, (Tokens{3}));
+  options.choice = Choice::consensus;
+  const Found chosen = answers(oracle, {4}, options)[0][0];
+  EXPECT_EQ(chosen.tokens, (Tokens{4, 5, 7}));
+  EXPECT_GT(chosen.score, 0.0);
+  EXPECT_LE(chosen.score, 1.0);
+}
+
+TEST(Search, AConsensusRanksTheSameAnswers) {
+  const test::Oracle oracle = hashed_oracle();
+  SearchOptions options{.beam = 6, .best = 6, .max_length = 4};
+  const auto likeliest = answers(oracle, {4, 5, 6, 7}, options);
+  options.choice = Choice::consensus;
+  const auto consensus = answers(oracle, {4, 5, 6, 7}, options);
+  options.best = 1;
+  const auto first = answers(oracle, {4, 5, 6, 7}, options);
+  for (std::size_t source = 0; source < likeliest.size(); ++source) {
+    const auto by_tokens = [](const Found& a, const Found& b) { return a.tokens < b.tokens; };
+    std::vector<Found> these = likeliest[source];
+    std::vector<Found> those = consensus[source];
+    ASSERT_EQ(these.size(), those.size());
+    ASSERT_EQ(first[source].size(), 1u);
+    EXPECT_EQ(first[source][0].tokens, those[0].tokens);
+    for (std::size_t i = 1; i < those.size(); ++i)
+      EXPECT_TRUE(those[i - 1].finished > those[i].finished ||
+                  those[i - 1].score >= those[i].score);
+    std::sort(these.begin(), these.end(), by_tokens);
+    std::sort(those.begin(), those.end(), by_tokens);
+    for (std::size_t i = 0; i < these.size(); ++i) {
+      EXPECT_EQ(these[i].tokens, those[i].tokens);
+      EXPECT_EQ(these[i].log_probability, those[i].log_probability);
+    }
+  }
+}
+
 TEST(Search, WhatHasNoEndIsCutOff) {
   const test::Oracle oracle([](std::int64_t, const Tokens&) {
     return test::normalised({0.0f, 0.0f, -80.0f, 0.0f, 1.0f, 0.5f});
@@ -324,7 +425,7 @@ TEST(Search, OptionsThatContradictAreToldSo) {
        {SearchOptions{.beam = 0}, SearchOptions{.beam = 2, .best = 3}, SearchOptions{.best = 0},
         SearchOptions{.length_penalty = -1.0}, SearchOptions{.max_length = 0},
         SearchOptions{.temperature = -1.0}, SearchOptions{.beam = 2, .temperature = 1.0},
-        SearchOptions{.top = -1}})
+        SearchOptions{.no_repeat = -1}, SearchOptions{.top = -1}})
     EXPECT_THROW(answers(oracle, {4}, options), InvalidArgument);
 }
 

@@ -70,8 +70,9 @@ std::vector<Answered> answer_group(const tasks::PairModel& model, const AnswerOp
     for (const std::string& piece : answered[i].pieces)
       sources.push_back(task.prepare ? task.prepare(piece) : piece);
   }
-  auto answers =
-      tasks::answer(model, sources, options.search, told_on(streams.err, sources.size()));
+  models::SearchOptions search = options.search;
+  apply(options.flags, search);
+  auto answers = tasks::answer(model, sources, search, told_on(streams.err, sources.size()));
   auto next = answers.begin();
   for (Answered& one : answered)
     for (std::size_t i = 0; i < one.pieces.size(); ++i)
@@ -195,21 +196,12 @@ class Answering {
 
 void add_answer_options(CLI::App& command, const std::string& task, AnswerOptions& options) {
   const tasks::Task& known = tasks::task_named(task);
-  options.search.beam = known.beam;
-  options.search.length_penalty = known.length_penalty;
+  options.search = known.search;
   command.add_option("--model", options.model, "Model folder, or the name of one that ships")
       ->type_name("DIR");
-  command
-      .add_option("--beam", options.search.beam, "Hypotheses that are followed; 1 is greedy")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 64));
+  add_search_flags(command, options.flags, &known);
   command.add_option("--best", options.search.best, "Answers of each text; at most the beam")
       ->check(CLI::Range(1, 64));
-  command
-      .add_option("--length-penalty", options.search.length_penalty,
-                  "Above 0 favours long answers")
-      ->capture_default_str()
-      ->check(CLI::Range(0.0, 5.0));
   command
       .add_option("--temperature", options.search.temperature,
                   "Above 0: words are drawn, not chosen (with --beam 1)")

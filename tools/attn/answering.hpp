@@ -14,13 +14,15 @@
 #include "attn/tensor/storage.hpp"
 #include "tools/attn/answer_maps.hpp"
 #include "tools/attn/command.hpp"
+#include "tools/attn/search_flags.hpp"
 
 namespace attn::tools {
 
 struct AnswerOptions {
   std::vector<std::string> texts;  ///< as given; "-" is standard input, a text a line
   std::string model;
-  models::SearchOptions search;
+  models::SearchOptions search;  ///< but for what `flags` say
+  SearchFlags flags;
   MapOptions map;
   int lines = 64;
   bool json = false;
@@ -28,7 +30,7 @@ struct AnswerOptions {
   Device device = Device::cpu;
 };
 
-/// --model, --beam, --best, --length-penalty, --temperature, --top, --seed, --lines, --json,
+/// --model, those of searching, --best, --temperature, --top, --seed, --lines, --json,
 /// --weights, --device, those of maps and of steering, with the task's own defaults.
 void add_answer_options(CLI::App& command, const std::string& task, AnswerOptions& options);
 

@@ -30,6 +30,7 @@
 #include "tools/attn/device.hpp"
 #include "tools/attn/model_folder.hpp"
 #include "tools/attn/progress.hpp"
+#include "tools/attn/search_flags.hpp"
 #include "tools/attn/training_flags.hpp"
 
 namespace attn::tools {
@@ -40,9 +41,7 @@ struct EvalOptions {
   std::string model;
   std::string part = "test";
   std::string answers;
-  models::SearchOptions search;
-  std::int64_t beam = 0;
-  double length_penalty = -1.0;  ///< negative: the task's
+  SearchFlags search;
   std::int64_t limit = 0;
   std::int64_t rare = -1;  ///< negative: all examples
   int threads = 0;
@@ -128,10 +127,8 @@ int eval(const EvalOptions& options, const Streams& streams) {
     fail("the ", options.part, " part of ", corpus.name, " has no example",
          options.rare >= 0 ? " that needs a rare word" : "");
 
-  models::SearchOptions search = options.search;
-  search.beam = options.beam > 0 ? options.beam : task.beam;
-  search.length_penalty =
-      options.length_penalty >= 0.0 ? options.length_penalty : task.length_penalty;
+  models::SearchOptions search = task.search;
+  apply(options.search, search);
   const Evaluated made = evaluate(model, examples, search, streams);
   const double rate = static_cast<double>(examples.size()) / made.seconds;
   if (options.json) {
@@ -176,11 +173,7 @@ void add_eval(CLI::App& app, Action& action) {
   command->add_option("--part", options->part, "test, development or train")
       ->capture_default_str()
       ->check(CLI::IsMember({"test", "development", "train"}));
-  command->add_option("--beam", options->beam, "Hypotheses that are followed; 1 is greedy")
-      ->check(CLI::Range(1, 64));
-  command
-      ->add_option("--length-penalty", options->length_penalty, "Above 0 favours long answers")
-      ->check(CLI::Range(0.0, 5.0));
+  add_search_flags(*command, options->search);
   command
       ->add_option(
           "--rare", options->rare,

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -12,6 +13,7 @@
 #include "attn/core/error.hpp"
 #include "attn/files/atomic_write.hpp"
 #include "attn/files/printable.hpp"
+#include "attn/models/look.hpp"
 #include "attn/models/search.hpp"
 #include "attn/tasks/pair_model.hpp"
 #include "attn/tasks/task.hpp"
@@ -33,7 +35,9 @@ struct ExplainOptions {
   std::string text;
   std::string html;
   std::string model;
-  models::SearchOptions search;
+  std::int64_t beam = 0;  ///< 0: the task's
+  std::int64_t best = 1;
+  models::Look look;
   Device device = Device::cpu;
 };
 
@@ -51,9 +55,10 @@ int explain(const ExplainOptions& options, const Streams& streams) {
   if (model.task != options.task)
     fail(options.model, " is a model for ", model.task, ", not for ", options.task);
 
-  models::SearchOptions search = options.search;
-  if (search.beam == 0) search.beam = std::max(task.beam, search.best);
-  search.length_penalty = task.length_penalty;
+  models::SearchOptions search = task.search;
+  search.look = options.look;
+  search.best = options.best;
+  search.beam = options.beam > 0 ? options.beam : std::max(search.beam, options.best);
   auto answers = serve::answers_json(model, options.text, search, serve::Heads::yes);
   const std::string first = answers.at(0).at("text");
   auto live = nlohmann::json::array();
@@ -74,7 +79,6 @@ int explain(const ExplainOptions& options, const Streams& streams) {
 
 void add_explain(CLI::App& app, Action& action) {
   auto options = std::make_shared<ExplainOptions>();
-  options->search.beam = 0;  // the task's own
   CLI::App* command = app.add_subcommand(
       "explain", "One HTML file that shows an answer and what the model looked at");
   command->footer(
@@ -96,13 +100,13 @@ void add_explain(CLI::App& app, Action& action) {
   command->add_option("--model", options->model, "Model folder, or the name of one that ships")
       ->type_name("DIR");
   command
-      ->add_option("--beam", options->search.beam,
+      ->add_option("--beam", options->beam,
                    "Hypotheses that are followed; 1 is greedy; default: the task's")
       ->check(CLI::Range(1, 64));
-  command->add_option("--best", options->search.best, "Answers to show; at most the beam")
+  command->add_option("--best", options->best, "Answers to show; at most the beam")
       ->check(CLI::Range(1, 64));
   add_device_flag(*command, options->device, "Where the answer is computed");
-  add_look_options(*command, options->search.look);
+  add_look_options(*command, options->look);
   command->callback([options, &action] {
     action = [options](const Streams& streams) { return explain(*options, streams); };
   });

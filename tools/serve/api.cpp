@@ -79,12 +79,11 @@ Plan live(const Service&, const Request& request) {
 
 models::SearchOptions search_of(const Fields& fields, const tasks::Task& task,
                                 const Limits& limits) {
-  models::SearchOptions search;
-  search.length_penalty = task.length_penalty;
+  models::SearchOptions search = task.search;
   search.best = fields.whole("best", 1, 1, limits.beam);
   // A beam that nobody chose grows with the answers that are wanted.
-  search.beam = fields.whole("beam", std::max(std::min(task.beam, limits.beam), search.best), 1,
-                             limits.beam);
+  search.beam = fields.whole("beam", std::max(std::min(search.beam, limits.beam), search.best),
+                             1, limits.beam);
   if (search.best > search.beam)
     refuse(400, "the field \"best\" is " + std::to_string(search.best) +
                     "; at most the beam, which is " + std::to_string(search.beam) +

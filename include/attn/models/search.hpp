@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "attn/models/look.hpp"
@@ -13,6 +14,14 @@
 
 namespace attn::models {
 
+/// Which of the answers that a search found comes first.
+enum class Choice {
+  likeliest,
+  /// The one most like all others, likely ones counting for more: what many answers say in
+  /// other words is seldom wrong. Minimum Bayes risk; Kumar and Byrne, 2004.
+  consensus,
+};
+
 struct SearchOptions {
   std::int64_t beam = 1;  ///< 1: greedy
   std::int64_t best = 1;  ///< answers of each source, at most `beam`
@@ -20,15 +29,23 @@ struct SearchOptions {
   /// arXiv:1609.08144.
   double length_penalty = 0.6;
   std::int64_t max_length = 64;  ///< tokens, without kEos
-  double temperature = 0.0;      ///< above 0: tokens are drawn, not chosen; beam must be 1
-  std::int64_t top = 0;          ///< draws from the likeliest so many; 0: from all
-  std::uint64_t seed = 1;        ///< of drawing
-  Look look{};                   ///< where attention may go, other than it would
+  /// So many tokens in a row are not said twice in one answer (Paulus et al., 2018,
+  /// arXiv:1705.04304); 0: they may be.
+  std::int64_t no_repeat = 0;
+  Choice choice = Choice::likeliest;
+  /// For a consensus: how like the first is to the second, 1 at most. None: twice their longest
+  /// common subsequence over their lengths. Called from several threads.
+  std::function<double(const std::vector<std::int64_t>&, const std::vector<std::int64_t>&)>
+      likeness{};
+  double temperature = 0.0;  ///< above 0: tokens are drawn, not chosen; beam must be 1
+  std::int64_t top = 0;      ///< draws from the likeliest so many; 0: from all
+  std::uint64_t seed = 1;    ///< of drawing
+  Look look{};               ///< where attention may go, other than it would
 };
 
 struct Found {
   std::vector<std::int64_t> tokens;  ///< without kBos and kEos
-  double score = 0.0;                ///< as ranked
+  double score = 0.0;                ///< as ranked; of a consensus, the agreement, at most 1
   double log_probability = 0.0;
   /// [tokens + 1, source], row-major, the last row belongs to kEos; empty without attention.
   std::vector<float> weights;

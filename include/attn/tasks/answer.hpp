@@ -30,7 +30,8 @@ using Done = std::function<void(std::int64_t)>;
 
 /// The answers to each text, best first. Texts are read in batches of like length; a text that
 /// is longer than the model reads is cut, an empty one has one empty answer. The tokens an
-/// answer may have are the model's limit, whatever options.max_length says.
+/// answer may have are the model's limit, whatever options.max_length says. A consensus is one
+/// under the task's metric, unless options.likeness says how else.
 std::vector<std::vector<Answer>> answer(const PairModel& model,
                                         std::span<const std::string> texts,
                                         const models::SearchOptions& options,

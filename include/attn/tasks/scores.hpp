@@ -29,6 +29,9 @@ using Scores = std::vector<NamedScore>;
 Scores score(Metric metric, std::span<const std::string> answers,
              std::span<const std::vector<std::string>> references);
 
+/// Of one answer alone, 1 at best. BLEU of a sentence is mostly 0: chrF stands for it.
+double sentence_score(Metric metric, const std::string& answer, const std::string& reference);
+
 /// Whether the first score of `a` is better than that of `b`.
 bool better(Metric metric, const Scores& a, const Scores& b);
 

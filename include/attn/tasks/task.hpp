@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "attn/models/options.hpp"
+#include "attn/models/search.hpp"
 #include "attn/tasks/batches.hpp"
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/scores.hpp"
@@ -57,8 +58,7 @@ struct Task {
   Limits limits;
   Overlong overlong = Overlong::drop;
   Metric metric = Metric::bleu;
-  std::int64_t beam = 4;  ///< of evaluation and answers
-  double length_penalty = 0.6;
+  models::SearchOptions search{.beam = 4};  ///< of evaluation and answers
   /// What is done to a text before it is read, in training as in answers.
   std::function<std::string(std::string_view)> prepare;
   /// The task's own data; `language` matters to translate alone.
