@@ -217,7 +217,7 @@ TEST(Search, AConsensusIsWhatMostSay) {
     }
     return test::normalised(logits);
   });
-  SearchOptions options{.beam = 6, .length_penalty = 0.0, .max_length = 6};
+  SearchOptions options{.beam = 4, .length_penalty = 0.0, .max_length = 6};
   EXPECT_EQ(answers(oracle, {4}, options)[0][0].tokens, (Tokens{3}));
   options.choice = Choice::consensus;
   const Found chosen = answers(oracle, {4}, options)[0][0];
