@@ -87,7 +87,8 @@ nn::Given given_of(const files::Safetensors& file, const json& what, const RunKi
   const json& options = files::member(what, "options", "case");
   if (!options.is_object()) fail<FileError>("case: options: expected an object");
   for (const auto& [name, value] : options.items())
-    given.options.set(name, option_of(value, "case: option " + files::printable(name)));
+    if (!value.is_null())  // an option that is not given
+      given.options.set(name, option_of(value, "case: option " + files::printable(name)));
   return given;
 }
 

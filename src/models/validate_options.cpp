@@ -1,4 +1,4 @@
-// Which options fit together.
+// Which options fit together, and how large they may be.
 
 #include <cstdint>
 
@@ -11,8 +11,30 @@ namespace {
 
 constexpr const char* kWhere = "attn::models::validate: ";
 
-void at_least(std::int64_t least, std::int64_t value, const char* name) {
-  if (value < least) fail(kWhere, name, " is ", value, "; ", least, " and more are accepted");
+// Files and flags may ask for anything; what nobody trains is refused before memory is taken.
+constexpr std::int64_t kMostChannels = 1 << 16;
+constexpr std::int64_t kMostLayers = 1 << 10;
+constexpr std::int64_t kMostHeads = 1 << 10;
+constexpr std::int64_t kWidestConvolution = 1 << 10;
+constexpr std::int64_t kMostPlaces = (1 << 16) + 1;  ///< the longest source, and its end
+constexpr std::int64_t kMostWordsKnown = 1 << 24;
+constexpr std::int64_t kMostWeights = std::int64_t{1} << 30;
+
+void within(std::int64_t least, std::int64_t most, std::int64_t value, const char* name) {
+  if (value < least || value > most)
+    fail(kWhere, name, " is ", value, "; ", least, " to ", most, " are accepted");
+}
+
+/// Each size may be fine and the model still be larger than any memory. A layer of any kind has
+/// at least dim^2 weights.
+void check_weights(const ModelOptions& options) {
+  const std::int64_t layers = options.encoder_layers + options.decoder_layers;
+  const std::int64_t least = layers * options.dim * options.dim +
+                             options.target_vocabulary * options.dim;  // at most 2^44
+  if (least > kMostWeights)
+    fail(kWhere, "dim ", options.dim, ", ", layers, " layers and ", options.target_vocabulary,
+         " target tokens make at least ", least, " weights; up to ", kMostWeights,
+         " by this count are accepted");
 }
 
 void share(double value, const char* name) {
@@ -21,8 +43,8 @@ void share(double value, const char* name) {
 }
 
 void check_transformer(const ModelOptions& options) {
-  at_least(1, options.heads, "heads");
-  at_least(1, options.feed_forward, "feed_forward");
+  within(1, kMostHeads, options.heads, "heads");
+  within(1, kMostChannels, options.feed_forward, "feed_forward");
   if (options.dim % options.heads != 0)
     fail(kWhere, "dim ", options.dim, " and ", options.heads,
          " heads; heads that divide dim are accepted");
@@ -32,8 +54,8 @@ void check_transformer(const ModelOptions& options) {
 }
 
 void check_vocabularies(const ModelOptions& options) {
-  at_least(kUnknown + 1, options.source_vocabulary, "source_vocabulary");
-  at_least(kUnknown + 1, options.target_vocabulary, "target_vocabulary");
+  within(kUnknown + 1, kMostWordsKnown, options.source_vocabulary, "source_vocabulary");
+  within(kUnknown + 1, kMostWordsKnown, options.target_vocabulary, "target_vocabulary");
   const bool shared = options.tie == Tie::all || options.copy != Copy::none;
   if (shared && options.source_vocabulary != options.target_vocabulary)
     fail(kWhere, "vocabularies of ", options.source_vocabulary, " and ",
@@ -45,12 +67,13 @@ void check_vocabularies(const ModelOptions& options) {
 
 void validate(const ModelOptions& options) {
   check_vocabularies(options);
-  at_least(1, options.dim, "dim");
-  at_least(1, options.encoder_layers, "encoder_layers");
-  at_least(1, options.decoder_layers, "decoder_layers");
-  at_least(1, options.kernel, "kernel");
-  at_least(0, options.window, "window");
-  at_least(1, options.max_source, "max_source");
+  within(1, kMostChannels, options.dim, "dim");
+  within(1, kMostLayers, options.encoder_layers, "encoder_layers");
+  within(1, kMostLayers, options.decoder_layers, "decoder_layers");
+  within(1, kWidestConvolution, options.kernel, "kernel");
+  within(0, kMostPlaces, options.window, "window");
+  within(1, kMostPlaces, options.max_source, "max_source");
+  check_weights(options);
   share(options.dropout, "dropout");
   share(options.word_dropout, "word_dropout");
   if (options.kind == Kind::transformer) check_transformer(options);

@@ -1,12 +1,15 @@
 #include "attn/tasks/checkpoint.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -48,19 +51,28 @@ nlohmann::json json_of(const TrainingState& state) {
           {"without_better", state.without_better}};
 }
 
+/// Counts beyond it are not exact in every JSON reader, and no run gets there.
+constexpr std::int64_t kMostCounted = std::int64_t{1} << 53;
+
 TrainingState state_of(const nlohmann::json& json, const std::string& where) {
   const auto whole = [&](const char* key) {
-    return files::to_int(files::member(json, key, where), where);
+    const std::int64_t value = files::to_int(files::member(json, key, where), where);
+    if (value < 0 || value >= kMostCounted)
+      fail<FileError>(where, " is damaged: ", key, " is ", value, "; accepted: 0 to 2^53 - 1");
+    return value;
   };
   const auto real = [&](const char* key) {
     return files::to_double(files::member(json, key, where), where);
   };
   const auto wide = [&](const char* key) {
     const std::string& digits = files::to_text(files::member(json, key, where), where);
-    if (digits.empty() || digits.size() > 20 ||
-        digits.find_first_not_of("0123456789") != std::string::npos)
-      fail<FileError>(where, ": ", key, " is no whole number: ", files::in_quotes(digits));
-    return std::uint64_t{std::stoull(digits)};
+    std::uint64_t value = 0;
+    const char* end = digits.data() + digits.size();
+    const auto [stop, error] = std::from_chars(digits.data(), end, value);
+    if (error != std::errc() || stop != end)
+      fail<FileError>(where, " is damaged: ", key, " is ", files::in_quotes(digits),
+                      "; accepted: a whole number from 0 to 2^64 - 1");
+    return value;
   };
   TrainingState state{.steps = whole("steps"),
                       .epoch = whole("epoch"),
@@ -76,10 +88,49 @@ TrainingState state_of(const nlohmann::json& json, const std::string& where) {
                       .best_step = whole("best_step"),
                       .without_better = whole("without_better")};
   for (const nlohmann::json& pair : files::member(json, "best", where)) {
-    if (!pair.is_array() || pair.size() != 2) fail<FileError>(where, ": best is damaged");
+    if (!pair.is_array() || pair.size() != 2)
+      fail<FileError>(where, " is damaged: best is no list of names and scores");
     state.best.push_back({files::to_text(pair[0], where), files::to_double(pair[1], where)});
   }
   return state;
+}
+
+using Leaves = std::map<std::string, std::string>;
+
+/// {"model": {"dim": 64}} as model.dim and 64.
+void collect_leaves(const nlohmann::json& value, const std::string& name, Leaves& leaves) {
+  if (!value.is_object()) {
+    leaves[name] =
+        files::printable(value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    return;
+  }
+  for (const auto& [key, inner] : value.items())
+    collect_leaves(inner, name.empty() ? key : name + "." + key, leaves);
+}
+
+/// What is trained, a JSON object, behind the precision where that is not f32; null for any
+/// other text.
+nlohmann::json members_of(const std::string& what, const std::string& where) {
+  const std::size_t begin = what.find('{');
+  if (begin == std::string::npos) return nullptr;
+  try {
+    nlohmann::json members = files::parse_json(std::string_view(what).substr(begin), where);
+    members["precision"] = begin == 0 ? "f32" : what.substr(0, what.find(' '));
+    return members;
+  } catch (const FileError&) {
+    return nullptr;
+  }
+}
+
+/// How a checkpoint's training differs from this one.
+std::string told_apart(const std::string& was, const std::string& is,
+                       const std::string& where) {
+  const nlohmann::json before = members_of(was, where);
+  const nlohmann::json now = members_of(is, where);
+  std::string lines;
+  if (before.is_object() && now.is_object()) lines = differences(before, now);
+  if (!lines.empty()) return lines;
+  return " it was\n  " + files::printable(was) + "\nand this is\n  " + files::printable(is);
 }
 
 /// Shards lie beside the checkpoint, and their names begin with its.
@@ -138,6 +189,25 @@ JoinedArrays arrays_of(const fs::path& path, files::Safetensors file) {
 
 }  // namespace
 
+std::string differences(const nlohmann::json& was, const nlohmann::json& is) {
+  Leaves before;
+  Leaves now;
+  collect_leaves(was, "", before);
+  collect_leaves(is, "", now);
+  Leaves all = before;
+  all.insert(now.begin(), now.end());
+  const auto seen = [](const Leaves& leaves, const std::string& name) {
+    const auto at = leaves.find(name);
+    return at == leaves.end() ? std::string("nothing") : at->second;
+  };
+  std::string lines;
+  for (const auto& [name, value] : all)
+    if (seen(before, name) != seen(now, name))
+      lines += "\n  " + files::printable(name) + " was " + seen(before, name) + " and is " +
+               seen(now, name) + " here";
+  return lines;
+}
+
 void save_checkpoint(const fs::path& path, const TrainingState& state, const std::string& what,
                      const std::vector<nn::NamedTensor>& tensors, std::uint64_t shard_bytes) {
   std::vector<files::ArrayView> arrays;
@@ -169,9 +239,7 @@ TrainingState load_checkpoint(const fs::path& path, const std::string& what,
     return at->second;
   };
   if (metadata("what") != what)
-    fail(where, " belongs to another training: it was\n  ",
-         files::printable(metadata("what"), 2000), "\nand this is\n  ",
-         files::printable(what, 2000),
+    fail(where, " belongs to another training:", told_apart(metadata("what"), what, where),
          "\nGive the options and data it began with, or another folder.");
   const TrainingState state = state_of(files::parse_json(metadata("training"), where), where);
   JoinedArrays arrays = arrays_of(path, std::move(file));

@@ -1,5 +1,7 @@
 #include "attn/tasks/pair_model.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -16,6 +18,8 @@
 #include "attn/models/seq2seq.hpp"
 #include "attn/nn/state.hpp"
 #include "attn/tasks/batches.hpp"
+#include "attn/tasks/fetch/cache.hpp"
+#include "attn/tensor/tensor.hpp"
 #include "attn/text/tokeniser.hpp"
 
 namespace attn::tasks {
@@ -67,6 +71,41 @@ void check_bound(const files::Metadata& found, const PairModel& model, const fs:
   }
 }
 
+/// Before memory is taken for a model of these sizes: each is in its range, and the weights may
+/// be in the file. A layer of any kind has at least dim^2 of them, of two bytes or more.
+void check_sizes(const models::ModelOptions& options, const fs::path& folder) {
+  try {
+    models::validate(options);
+  } catch (const InvalidArgument& error) {
+    const std::string text = error.what();  // "attn::models::validate: dim is ..."
+    fail<FileError>(files::path_text(folder / kConfig), text.substr(text.find(": ")));
+  }
+  std::error_code error;
+  const std::uintmax_t bytes = fs::file_size(folder / kWeights, error);
+  if (error)
+    fail<FileError>(files::path_text(folder / kWeights), " cannot be read: ", error.message());
+  const auto least = static_cast<std::uintmax_t>(
+      (options.encoder_layers + options.decoder_layers) * options.dim * options.dim);
+  if (2 * least > bytes)
+    fail<FileError>(files::path_text(folder / kConfig), " asks for ", options.encoder_layers,
+                    " and ", options.decoder_layers, " layers with dim ", options.dim,
+                    ", at least ", least, " weights; ", kWeights, " beside it has only ", bytes,
+                    " bytes");
+}
+
+/// A model with such weights would answer with nothing, and no error.
+void check_finite(const models::Seq2Seq& model, const fs::path& path) {
+  for (const auto& [name, tensor] : model.named_parameters()) {
+    const Tensor packed = tensor.detach().contiguous();
+    const float* values = packed.data<float>();
+    const float* end = values + packed.numel();
+    const float* bad = std::find_if(values, end, [](float x) { return !std::isfinite(x); });
+    if (bad != end)
+      fail<FileError>(files::path_text(path), " is damaged: ", name, " holds ", *bad,
+                      "; finite weights are accepted");
+  }
+}
+
 }  // namespace
 
 Vocabularies read_vocabularies(const fs::path& folder, bool shared) {
@@ -76,7 +115,7 @@ Vocabularies read_vocabularies(const fs::path& folder, bool shared) {
 }
 
 void write_vocabularies(const fs::path& folder, const PairModel& model) {
-  fs::create_directories(folder);
+  make_folder(folder);
   model.source.write(folder / kSource);
   if (!shares_vocabulary(model)) model.target.write(folder / kTarget);
 }
@@ -107,8 +146,10 @@ PairModel load_model(const fs::path& folder) {
   check_vocabulary(model.source, model.options.source_vocabulary, folder / kSource);
   check_vocabulary(model.target, model.options.target_vocabulary,
                    folder / (shared ? kSource : kTarget));
+  check_sizes(model.options, folder);
   model.model = models::make_model(model.options);
   check_bound(nn::load_state(folder / kWeights, *model.model), model, folder);
+  check_finite(*model.model, folder / kWeights);
   model.model->eval();
   return model;
 }

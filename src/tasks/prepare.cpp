@@ -87,13 +87,21 @@ std::string describe(const TrainingRequest& request, const PairModel& model,
       .dump();
 }
 
+/// A model to begin a training of `task` with.
+PairModel beginning_of(const std::string& task, const std::filesystem::path& folder) {
+  PairModel model = load_model(folder);
+  if (model.task != task)
+    fail(files::path_text(folder), " is a model for ", model.task, ", not for ", task);
+  return model;
+}
+
 /// Models to begin with, whose tokens are those of `model`.
 std::vector<Beginning> beginnings(const PairModel& model,
                                   const std::vector<std::filesystem::path>& folders) {
   std::vector<Beginning> all;
   all.reserve(folders.size());
   for (const std::filesystem::path& folder : folders) {
-    const PairModel other = load_model(folder);
+    const PairModel other = beginning_of(model.task, folder);
     if (other.source.checksum() != model.source.checksum() ||
         other.target.checksum() != model.target.checksum())
       fail("the model in ", files::path_text(folder),
@@ -107,7 +115,7 @@ std::vector<Beginning> beginnings(const PairModel& model,
 
 void begin_with_models(TrainingRequest& request,
                        const std::vector<std::filesystem::path>& folders) {
-  const PairModel other = load_model(folders.front());
+  const PairModel other = beginning_of(request.task, folders.front());
   request.model = other.options;
   request.limits = other.limits;
   request.tokens.shared = other.source.checksum() == other.target.checksum();

@@ -14,11 +14,13 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
+#include "attn/files/printable.hpp"
 #include "attn/nn/init.hpp"
 #include "attn/nn/module.hpp"
 #include "attn/nn/optimiser.hpp"
 #include "attn/nn/schedule.hpp"
 #include "attn/tasks/checkpoint.hpp"
+#include "attn/tasks/fetch/cache.hpp"
 #include "attn/tasks/scores.hpp"
 #include "attn/tasks/task.hpp"
 #include "attn/tasks/trainer.hpp"
@@ -122,7 +124,7 @@ class Run {
   }
 
   void begin() {
-    std::filesystem::create_directories(plan_.folder);
+    make_folder(plan_.folder);
     if (plan_.resume == Resume::yes) {
       state_ = load_checkpoint(checkpoint(), what(), tensors());
       optimiser_.set_steps(state_.steps);
@@ -131,12 +133,17 @@ class Run {
     } else {
       nn::random() = Random(plan_.options.seed).named("training");
     }
-    log_.keep_until(state_.steps);
     module_.train();
     start_ = saved_ = told_ = Clock::now();
     before_ = state_;
     told_tokens_ = state_.tokens;
     make_epoch();
+    // The last batch of an epoch is followed by the first of the next, so a run never stands
+    // behind the last. Before the log is cut: what is damaged is left as it was.
+    if (state_.batch >= batches_)
+      fail<FileError>(files::path_text(checkpoint()), " is damaged: batch is ", state_.batch,
+                      " of an epoch of ", batches_);
+    log_.keep_until(state_.steps);
   }
 
   void make_epoch() { batches_ = learner_.begin_epoch(state_.epoch); }

@@ -1,10 +1,13 @@
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -24,32 +27,41 @@ namespace fs = std::filesystem;
 using Member = std::variant<std::int64_t TrainingOptions::*, double TrainingOptions::*,
                             std::uint64_t TrainingOptions::*>;
 
+constexpr double kNoBound = std::numeric_limits<double>::infinity();
+
 struct Option {
   const char* name;
   Member member;
   double least;
+  double most;  ///< or kNoBound: any that is finite
   const char* help;
 };
+
+/// With 1 the average would stay what the first weights were.
+constexpr double kMostAverage = 0.999999;
 
 /// The one list of them: flags, training.json and checkpoints read it.
 const std::vector<Option>& options_table() {
   using O = TrainingOptions;
   static const std::vector<Option> kTable{
-      {"batch-tokens", &O::batch_tokens, 1, "Tokens of a step, both sides with padding"},
-      {"rate", &O::rate, 1e-12, "Largest learning rate; falls as 1 / sqrt(step)"},
-      {"warm-up", &O::warm_up, 0, "Steps in which the rate rises"},
-      {"smoothing", &O::smoothing, 0, "Of the targets; none where words are copied"},
-      {"coverage-loss", &O::coverage, 0, "Weight of the coverage loss"},
-      {"self-critical", &O::self_critical, 0,
+      {"batch-tokens", &O::batch_tokens, 1, kNoBound,
+       "Tokens of a step, both sides with padding"},
+      {"rate", &O::rate, 1e-12, kNoBound, "Largest learning rate; falls as 1 / sqrt(step)"},
+      {"warm-up", &O::warm_up, 1, kNoBound, "Steps in which the rate rises"},
+      {"smoothing", &O::smoothing, 0, 1, "Of the targets; none where words are copied"},
+      {"coverage-loss", &O::coverage, 0, kNoBound, "Weight of the coverage loss"},
+      {"self-critical", &O::self_critical, 0, 1,
        "Share of the loss that is the metric of the model's own answers, 0 to 1 (with "
        "--begin)"},
-      {"clip", &O::clip, 1e-12, "Largest joint norm of the gradients"},
-      {"decay", &O::decay, 0, "Of the weights, as AdamW takes it"},
-      {"average", &O::average, 0, "Decay of the averaged weights, which are what is kept"},
-      {"evaluate-every", &O::evaluate_every, 1, "Steps between evaluations"},
-      {"evaluate-on", &O::evaluate_on, 1, "Examples of an evaluation, at most"},
-      {"patience", &O::patience, 0, "Evaluations without a better score; 0: never stop"},
-      {"seed", &O::seed, 0, "Of first weights, order and dropout"},
+      {"clip", &O::clip, 1e-12, kNoBound, "Largest joint norm of the gradients"},
+      {"decay", &O::decay, 0, kNoBound, "Of the weights, as AdamW takes it"},
+      {"average", &O::average, 0, kMostAverage,
+       "Decay of the averaged weights, which are what is kept"},
+      {"evaluate-every", &O::evaluate_every, 1, kNoBound, "Steps between evaluations"},
+      {"evaluate-on", &O::evaluate_on, 1, kNoBound, "Examples of an evaluation, at most"},
+      {"patience", &O::patience, 0, kNoBound,
+       "Evaluations without a better score; 0: never stop"},
+      {"seed", &O::seed, 0, kNoBound, "Of first weights, order and dropout"},
   };
   return kTable;
 }
@@ -60,15 +72,23 @@ const Option& option_named(std::string_view name) {
   fail("there is no training option '", files::printable(name), "'");
 }
 
+bool is_accepted(double value, const Option& option) {
+  return std::isfinite(value) && value >= option.least && value <= option.most;
+}
+
 template <class T>
 T number_of(std::string_view text, const Option& option) {
   T value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() ||
-      !(static_cast<double>(value) >= option.least))
-    fail("--", option.name, " takes a number of at least ", option.least, ", not ",
+  if (error == std::errc{} && end == text.data() + text.size() &&
+      is_accepted(static_cast<double>(value), option))
+    return value;
+  const char* kind = std::is_integral_v<T> ? " takes a whole number" : " takes a number";
+  if (option.most == kNoBound)
+    fail("--", option.name, kind, " of at least ", option.least, ", not ",
          files::in_quotes(text));
-  return value;
+  fail("--", option.name, kind, " from ", option.least, " to ", option.most, ", not ",
+       files::in_quotes(text));
 }
 
 nlohmann::json json_of(const TrainingOptions& options) {

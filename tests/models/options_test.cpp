@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -98,6 +99,20 @@ TEST(ModelOptions, WhatDoesNotFitTogetherIsToldSo) {
   refuses([](ModelOptions& o) { o.decoder_layers = 0; });
   refuses([](ModelOptions& o) { o.dropout = 1.0; });
   refuses([](ModelOptions& o) { o.source_vocabulary = 3; });
+  // Sizes of damaged files and mistyped flags, before any memory is taken.
+  refuses([](ModelOptions& o) { o.dim = 1000000; });
+  refuses([](ModelOptions& o) { o.encoder_layers = 1000000000; });
+  refuses([](ModelOptions& o) { o.decoder_layers = 100000; });
+  refuses([](ModelOptions& o) { o.heads = o.dim = 4096; });
+  refuses([](ModelOptions& o) { o.feed_forward = 1 << 20; });
+  refuses([](ModelOptions& o) { o.kernel = 1 << 20; });
+  refuses([](ModelOptions& o) { o.window = 1 << 20; });
+  refuses([](ModelOptions& o) { o.max_source = 1 << 20; });
+  refuses([](ModelOptions& o) { o.source_vocabulary = std::int64_t{1} << 62; });
+  refuses([](ModelOptions& o) {  // each size for itself would do
+    o.dim = 65536;
+    o.encoder_layers = o.decoder_layers = 1024;
+  });
   refuses([](ModelOptions& o) {
     o.tie = Tie::all;
     ++o.source_vocabulary;
@@ -110,6 +125,17 @@ TEST(ModelOptions, WhatDoesNotFitTogetherIsToldSo) {
     o.kind = Kind::luong;
     o.copy = Copy::pointer;
   });
+}
+
+TEST(ModelOptions, SizesThatAreTrainedAreAccepted) {
+  ModelOptions options = test::tiny(Kind::transformer);
+  options.dim = 1024;
+  options.heads = 16;
+  options.feed_forward = 4096;
+  options.encoder_layers = options.decoder_layers = 48;
+  options.max_source = 65537;  // the longest source that a flag allows, and its end
+  options.source_vocabulary = options.target_vocabulary = 64000;
+  EXPECT_NO_THROW(validate(options));
 }
 
 TEST(ModelOptions, EveryKindIsMade) {

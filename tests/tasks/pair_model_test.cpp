@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -79,6 +81,40 @@ TEST(PairModel, SizesThatDoNotFitAreRefusedBeforeAModelIsMade) {
   config["model"]["source_vocabulary"] = 1000000000;
   files::write_json(folder.path() / "config.json", config);
   EXPECT_THROW(load_model(folder.path()), FileError);
+}
+
+TEST(PairModel, LayersThatTheWeightsCannotHoldAreRefusedBeforeAModelIsMade) {
+  for (const std::int64_t layers : {1024, 100000}) {
+    const Folder folder;
+    save_model(folder.path(), toy::model());
+    auto config = files::read_json(folder.path() / "config.json");
+    config["model"]["encoder_layers"] = layers;
+    files::write_json(folder.path() / "config.json", config);
+    const std::string said = message_of<FileError>([&] { load_model(folder.path()); });
+    EXPECT_NE(said.find("config.json"), std::string::npos) << said;
+    EXPECT_NE(said.find(std::to_string(layers)), std::string::npos) << said;
+    EXPECT_EQ(said.find("attn::"), std::string::npos) << said;
+  }
+}
+
+TEST(PairModel, WeightsThatAreNotFiniteAreRefusedByName) {
+  for (const float wrong :
+       {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::infinity()}) {
+    const Folder folder;
+    const PairModel model = toy::model();
+    const auto [name, tensor] = model.model->named_parameters().back();
+    tensor.mutable_data<float>()[tensor.numel() - 1] = wrong;
+    save_model(folder.path(), model);
+    const std::string said = message_of<FileError>([&] { load_model(folder.path()); });
+    EXPECT_NE(said.find("model.safetensors"), std::string::npos) << said;
+    EXPECT_NE(said.find(name), std::string::npos) << said;
+  }
+}
+
+TEST(PairModel, AFileInTheWayOfItsFolderIsAnError) {
+  const Folder folder;
+  folder.write("file", "in the way");
+  EXPECT_THROW(save_model(folder.path() / "file" / "below", toy::model()), FileError);
 }
 
 TEST(Answer, DoesNotDependOnItsNeighbours) {

@@ -13,7 +13,9 @@
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/core/thread_pool.hpp"
+#include "attn/files/safetensors.hpp"
 #include "attn/tasks/answer.hpp"
+#include "attn/tasks/batches.hpp"
 #include "attn/tasks/pair_model.hpp"
 #include "attn/tasks/scores.hpp"
 #include "tasks/scratch.hpp"
@@ -208,6 +210,34 @@ TEST(Train, ADamagedCheckpointIsAnErrorAndStaysWhereItIs) {
   plan.resume = Resume::yes;
   EXPECT_THROW(train(model, plan, {}), FileError);
   EXPECT_EQ(std::filesystem::file_size(path), 1000u);
+}
+
+TEST(Train, ACheckpointThatStandsBehindItsEpochIsDamaged) {
+  const Folder folder;
+  train_with_stops(folder.path(), 15, {});
+  const auto path = folder.path() / "checkpoint.safetensors";
+  const std::string log = bytes(folder.path() / "log.jsonl");
+  PairModel model = toy::model();
+  TrainingPlan plan = toy::plan(model, folder.path());
+  const auto batches =
+      make_batches(plan.train, plan.options.batch_tokens, plan.options.seed, 0).size();
+  plan.budget.steps = 20;
+  plan.resume = Resume::yes;
+  const files::Safetensors file = files::read_safetensors(path);
+  for (const std::int64_t batch :
+       {std::int64_t{1000000000}, std::int64_t{-5}, static_cast<std::int64_t>(batches)}) {
+    files::Metadata metadata = file.metadata();
+    auto state = nlohmann::json::parse(metadata.at("training"));
+    state["batch"] = batch;
+    state["epoch"] = 0;
+    state["steps"] = 5;  // lines of the log lie beyond it
+    metadata["training"] = state.dump();
+    files::write_safetensors(path, file.tensors(), metadata);
+    const std::string said = message_of<FileError>([&] { train(model, plan, {}); });
+    EXPECT_NE(said.find("is damaged: batch is " + std::to_string(batch)), std::string::npos)
+        << said;
+    EXPECT_EQ(bytes(folder.path() / "log.jsonl"), log);
+  }
 }
 
 TEST(Train, WithoutAnEndOrDataIsRefused) {

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <variant>
 
@@ -84,11 +85,20 @@ TEST_F(PicturesOfAnswers, MakeAGallery) {
   for (const char* picture :
        {"letters-to-phones.svg", "local-against-global.svg", "local-against-global-2.svg"})
     EXPECT_TRUE(fs::exists(at("g") / "gallery" / picture)) << picture;
-  // What it writes of a figure is what docs/gallery.md has of it.
-  const std::string page = files::read_text(at("g") / "gallery.md", 1 << 20);
+  EXPECT_FALSE(fs::exists(at("g") / "gallery.md")) << "the other figures would be missing";
+  // What it says of a figure is what docs/gallery.md has of it.
+  const auto begin = said.out.find("\n## ");
+  ASSERT_NE(begin, std::string::npos) << said.out;
   const std::string docs =
       files::read_text(fs::path(ATTN_SHIPPED_MODELS) / "../docs/gallery.md", 1 << 20);
-  EXPECT_NE(docs.find(page.substr(page.find("\n## "))), std::string::npos);
+  EXPECT_NE(docs.find(said.out.substr(begin)), std::string::npos) << said.out;
+}
+
+TEST_F(PicturesOfAnswers, AGalleryThatCannotBeMadeIsToldSo) {
+  std::ofstream(at("file")) << "in the way";
+  const Said said = say({"gallery", "--out", at("file").string()});
+  EXPECT_EQ(said.status, failure);
+  EXPECT_NE(said.err.find("the folder cannot be made"), std::string::npos) << said.err;
 }
 
 }  // namespace

@@ -117,7 +117,8 @@ TEST_F(CaptionCommand, TooManyPixelsAreRefusedBeforeTheyAreRead) {
 }
 
 TEST_F(CaptionCommand, AsksForWhatItNeeds) {
-  EXPECT_EQ(say({"caption", "--model", model()}).status, failure);
+  EXPECT_EQ(say({"caption", "--model", model()}).status, usage) << "no picture";
+  EXPECT_EQ(say({"caption", "--save-samples", file("s"), file("a.png")}).status, usage);
   write_png(file("a.png"), checks(64 * 64), 64, 64);
   EXPECT_EQ(say({"caption", "--model", model(), "--attention", "hard", file("a.png")}).status,
             failure)

@@ -72,7 +72,7 @@ TEST(Explain, WrongUseIsAnError) {
   const tasks::Scratch scratch;
   const std::string file = (scratch.path() / "x.html").string();
   EXPECT_EQ(say({"explain", "pronounce", "cat"}).status, usage);
-  EXPECT_EQ(say({"explain", "zzz", "cat", "--html", file}).status, failure);
+  EXPECT_EQ(say({"explain", "zzz", "cat", "--html", file}).status, usage);
   EXPECT_EQ(say({"explain", "pronounce", " ", "--html", file}).status, failure);
   EXPECT_EQ(say({"explain", "pronounce", "\xff", "--html", file}).status, failure);
   EXPECT_FALSE(fs::exists(file));

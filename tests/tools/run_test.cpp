@@ -88,6 +88,27 @@ TEST(Program, WrongUsageIsTwo) {
   EXPECT_EQ(say({"zzz"}).err.find("did you mean"), std::string::npos);
 }
 
+TEST(Program, ErrorsNameNoFunctionOfTheLibrary) {
+  const Said said = say({"score", "wer", "/no/such/answers", "/no/such/references"});
+  EXPECT_EQ(said.status, failure);
+  EXPECT_TRUE(said.err.starts_with("attn: ")) << said.err;
+  EXPECT_NE(said.err.find("/no/such/"), std::string::npos) << said.err;
+  EXPECT_EQ(said.err.find("attn::"), std::string::npos) << said.err;
+}
+
+TEST(Program, AFolderThatCannotBeMadeIsAnErrorOfOurs) {
+  const Folder folder;
+  std::ofstream(folder.path / "file") << "in the way";
+  std::ofstream csv(folder.path / "a.csv");
+  for (int i = 0; i < 20; ++i) csv << i << "," << i * i << "\n";
+  csv.close();
+  const Said said = say({"regress", (folder.path / "a.csv").string(), "--epochs", "1", "--out",
+                         (folder.path / "file" / "below").string()});
+  EXPECT_EQ(said.status, failure);
+  EXPECT_NE(said.err.find("the folder cannot be made"), std::string::npos) << said.err;
+  EXPECT_EQ(said.err.find("filesystem error"), std::string::npos) << said.err;
+}
+
 TEST(Program, InfoSaysWhatACallTakes) {
   const Said text = say({"info"});
   EXPECT_EQ(text.status, success);

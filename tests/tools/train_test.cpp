@@ -251,6 +251,44 @@ TEST(TrainCommand, BadInputIsAClearErrorAndNothingIsLeftBehind) {
   EXPECT_EQ(say({"pronounce", "--model", scratch.path(), "word"}).status, failure);
 }
 
+TEST(TrainCommand, WrongValuesAreRefusedAtOnceWithWhatIsAccepted) {
+  const tasks::Scratch scratch;
+  const std::string data = scratch.write("pairs.tsv", word_pairs());
+  const fs::path out = scratch.path() / "out";
+  const std::vector<std::vector<std::string>> wrong{
+      {"--rate", "inf", "at least 1e-12"},
+      {"--rate", "-1", "at least 1e-12"},
+      {"--rate", "nan", "at least 1e-12"},
+      {"--clip", "inf", "at least 1e-12"},
+      {"--warm-up", "0", "a whole number of at least 1"},
+      {"--warm-up", "1.5", "a whole number of at least 1"},
+      {"--average", "1", "from 0 to 0.999999"},
+      {"--smoothing", "5", "from 0 to 1"},
+      {"--self-critical", "2", "from 0 to 1"},
+      {"--seed", "-1", "a whole number of at least 0"},
+      {"--dim", "abc", "whole number"}};
+  for (const auto& one : wrong) {
+    const Said said = say(
+        {"train", "pronounce", "--data", data, "--out", out, "--steps", "1", one[0], one[1]});
+    EXPECT_EQ(said.status, usage) << one[0] << " " << one[1];
+    EXPECT_NE(said.err.find(one[2]), std::string::npos) << said.err;
+    EXPECT_EQ(said.err.find("reading"), std::string::npos) << "before any data";
+  }
+  EXPECT_FALSE(fs::exists(out));
+}
+
+TEST(TrainCommand, BeginsWithAModelOfItsOwnTask) {
+  const tasks::Scratch scratch;
+  const std::string data = scratch.write("pairs.tsv", word_pairs());
+  ASSERT_EQ(setenv("ATTN_MODELS", ATTN_SHIPPED_MODELS, 1), 0);
+  const Said said = say({"train", "pronounce", "--data", data, "--out", scratch.path() / "out",
+                         "--begin", "translate", "--steps", "1"});
+  unsetenv("ATTN_MODELS");
+  EXPECT_EQ(said.status, failure);
+  EXPECT_NE(said.err.find("is a model for translate, not for pronounce"), std::string::npos)
+      << said.err;
+}
+
 TEST(Program, EveryFlagHasATwinInTheEnvironmentAndIsInTheHelpOnce) {
   const std::string help = say({"train", "--help"}).out;
   std::size_t flags = 0;

@@ -16,6 +16,7 @@
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/answer_map.hpp"
 #include "attn/tasks/pair_model.hpp"
+#include "tools/attn/checks.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/draw_map.hpp"
 
@@ -61,13 +62,13 @@ void add_look_options(CLI::App& command, models::Look& look) {
   command
       .add_option("--attention-temperature", look.temperature,
                   "Above 1 it looks around more evenly, below 1 more sharply")
-      ->check(CLI::Range(1e-3, 1e6));
+      ->check(between(1e-3, 1e6));
   command
       .add_option("--forbid", look.forbid, "Tokens of the text nobody looks at, from 0: 0,3")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("PLACES")
-      ->check(CLI::NonNegativeNumber);
+      ->check(at_least(0));
   command
       .add_option_function<std::vector<std::string>>(
           "--force",

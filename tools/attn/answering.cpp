@@ -23,8 +23,10 @@
 #include "attn/tasks/task.hpp"
 #include "attn/text/unicode.hpp"
 #include "tools/attn/answer_maps.hpp"
+#include "tools/attn/checks.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/device.hpp"
+#include "tools/attn/draw_map.hpp"
 #include "tools/attn/model_folder.hpp"
 
 namespace attn::tools {
@@ -132,9 +134,41 @@ void check_text(const std::string& text, const std::string& which) {
          "; convert it first, for example with iconv");
 }
 
+/// A folder or a broken disk ends like a file does; only the stream knows better.
+void check_end(const std::istream& in) {
+  if (in.bad() || (&in == &std::cin && std::ferror(stdin) != 0))
+    fail<FileError>("standard input cannot be read further; is it a file or a pipe?");
+}
+
+/// What is wrong with the flags together; "": nothing.
+std::string misuse(const AnswerOptions& options) {
+  models::SearchOptions search = options.search;
+  apply(options.flags, search);
+  if (search.best > search.beam)
+    return fmt::format("--best {} is more than --beam {} finds; at most the beam is accepted",
+                       search.best, search.beam);
+  if (search.temperature > 0.0 && search.beam != 1)
+    return fmt::format(
+        "--temperature {} draws one answer, and --beam {} follows more; "
+        "add --beam 1",
+        search.temperature, search.beam);
+  if (!options.map.heads.empty() && !options.map.wanted())
+    return "--heads says what --map or --show draws; give one of them";
+  return "";
+}
+
+/// Before a model is loaded; tells of what is wrong usage.
+bool fits_together(const AnswerOptions& options, const Streams& streams) {
+  const std::string problem = misuse(options);
+  if (!problem.empty())
+    fmt::print(streams.err, "attn: {}\nRun with --help for more information.\n", problem);
+  return problem.empty();
+}
+
 tasks::PairModel asked_for(const std::string& task, const AnswerOptions& options) {
   const std::string command = "attn " + task;
   check_device(options.device, command);  // before a folder is looked for
+  if (!options.map.file.empty()) check_map_output(options.map.file);
   return load_model_on(options.device, model_folder(options.model, task), command);
 }
 
@@ -164,17 +198,25 @@ class Answering {
     std::fflush(streams_.out);
   }
 
+  /// Throws where the model cannot read the text.
+  void check(const std::string& text, const std::string& which) const {
+    check_text(text, which);
+    const std::string problem = manner_.problem ? manner_.problem(model_, text) : "";
+    if (!problem.empty()) fail(which, " ", problem);
+  }
+
   /// What was read before a wrong line is answered before that line is an error.
   void lines(std::istream& in) {
     std::vector<std::string> waiting;
     std::string line;
     for (std::size_t number = 1; std::getline(in, line); ++number) {
       if (!line.empty() && line.back() == '\r') line.pop_back();
-      const std::string which = "line " + std::to_string(number) + " of standard input";
-      if (line.size() > kLongestLine || !text::is_utf8(line)) group(waiting);
-      if (line.size() > kLongestLine)
-        fail(which, " has ", line.size(), " bytes; at most ", kLongestLine, " are read");
-      check_text(line, which);
+      try {
+        check_line(line, "line " + std::to_string(number) + " of standard input");
+      } catch (const Error&) {
+        group(waiting);
+        throw;
+      }
       waiting.push_back(line);
       if (waiting.size() == static_cast<std::size_t>(options_.lines)) {
         group(waiting);
@@ -182,9 +224,16 @@ class Answering {
       }
     }
     group(waiting);
+    check_end(in);
   }
 
  private:
+  void check_line(const std::string& line, const std::string& which) const {
+    if (line.size() > kLongestLine)
+      fail(which, " has ", line.size(), " bytes; at most ", kLongestLine, " are read");
+    check(line, which);
+  }
+
   const AnswerOptions& options_;
   const Manner& manner_;
   const Streams& streams_;
@@ -205,15 +254,16 @@ void add_answer_options(CLI::App& command, const std::string& task, AnswerOption
   command
       .add_option("--temperature", options.search.temperature,
                   "Above 0: words are drawn, not chosen (with --beam 1)")
-      ->check(CLI::Range(0.0, 100.0));
+      ->check(between(0, 100));
   command.add_option("--top", options.search.top, "Draw from the likeliest so many; 0: all")
-      ->check(CLI::NonNegativeNumber);
-  command.add_option("--seed", options.search.seed, "Of drawing");
+      ->check(at_least(0));
+  command.add_option("--seed", options.search.seed, "Of drawing")->check(at_least(0));
   command.add_option("--lines", options.lines, "Lines of standard input answered at a time")
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 20));
-  command.add_flag("--json", options.json, "A JSON object a text");
-  command.add_flag("--weights", options.weights, "With --json: tokens, and where each looked");
+  CLI::Option* json = command.add_flag("--json", options.json, "A JSON object a text");
+  command.add_flag("--weights", options.weights, "With --json: tokens, and where each looked")
+      ->needs(json);
   add_device_flag(command, options.device, "Where answers are computed");
   add_map_options(command, options.map);
   add_look_options(command, options.search.look);
@@ -221,19 +271,28 @@ void add_answer_options(CLI::App& command, const std::string& task, AnswerOption
 
 int answer_texts(const std::string& task, const AnswerOptions& options, const Manner& manner,
                  const std::vector<std::string>& texts, const Streams& streams) {
+  if (!fits_together(options, streams)) return usage;
+  const auto which = [](std::size_t i) { return "text " + std::to_string(i + 1); };
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    const std::string which = "text " + std::to_string(i + 1);
-    check_text(texts[i], which);
-    if (text::normalise(texts[i]).empty()) fail(which, " is empty; there is nothing to do");
+    check_text(texts[i], which(i));
+    if (text::normalise(texts[i]).empty()) fail(which(i), " is empty; there is nothing to do");
   }
   Answering answering(task, options, manner, streams);
+  for (std::size_t i = 0; i < texts.size(); ++i) answering.check(texts[i], which(i));
   answering.group(texts);
   return success;
 }
 
 int answer_all(const std::string& task, const AnswerOptions& options, const Manner& manner,
                const Streams& streams) {
-  if (options.texts.size() == 1 && options.texts[0] == "-") {
+  const auto dashes = std::count(options.texts.begin(), options.texts.end(), "-");
+  if (dashes > 0 && options.texts.size() > 1) {
+    fmt::print(streams.err, "attn: - is standard input and stands alone; {} texts were given\n",
+               options.texts.size());
+    return usage;
+  }
+  if (dashes == 1) {
+    if (!fits_together(options, streams)) return usage;
     Answering(task, options, manner, streams).lines(std::cin);
     return success;
   }

@@ -36,14 +36,17 @@ void add_answer_options(CLI::App& command, const std::string& task, AnswerOption
 
 /// What a task makes of texts before and after the model.
 struct Manner {
+  /// What keeps the model from reading a text, behind "text 3 ..."; "": nothing does.
+  std::function<std::string(const tasks::PairModel&, std::string_view)> problem = {};
   /// Cuts a text into what the model reads in one go; the answers are joined by spaces.
-  std::function<std::vector<std::string>(const tasks::PairModel&, std::string_view)> split;
+  std::function<std::vector<std::string>(const tasks::PairModel&, std::string_view)> split = {};
   /// Whether a line tells what was asked too: "word<TAB>phones".
   bool echo = false;
 };
 
 /// Answers the texts, or the lines of standard input, in order. One that is not UTF-8 or empty
-/// is an error that says which; an empty line of standard input has an empty answer.
+/// is an error that says which; an empty line of standard input has an empty answer. Flags that
+/// do not go together are wrong usage, told before a model is loaded.
 int answer_all(const std::string& task, const AnswerOptions& options, const Manner& manner,
                const Streams& streams);
 

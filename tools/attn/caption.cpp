@@ -25,6 +25,7 @@
 #include "tools/attn/device.hpp"
 #include "tools/attn/draw_map.hpp"
 #include "tools/attn/model_folder.hpp"
+#include "tools/attn/output_path.hpp"
 #include "tools/attn/png.hpp"
 #include "tools/attn/progress.hpp"
 #include "tools/attn/training_flags.hpp"
@@ -93,11 +94,9 @@ nlohmann::json caption_json(const Shown& shown, const tasks::CaptionAnswer& answ
 
 int caption(const CaptionOptions& options, const Streams& streams) {
   if (options.threads > 0) ThreadPool::set_default_threads(options.threads);
-  if (options.images.empty() && options.samples == 0)
-    fail("attn caption: no picture is named; give PNG files, or --sample 5 for test canvases");
-  if (!options.save_samples.empty() && options.samples == 0)
-    fail("attn caption: --save-samples writes what --sample N draws; give both");
   check_device(options.device, "attn caption");
+  if (!options.map.empty()) check_map_output(options.map);
+  if (!options.save_samples.empty()) check_output_folder(options.save_samples);
   const std::vector<Shown> shown = canvases_asked_for(options, streams);
   if (!options.map.empty() && shown.size() != 1)
     fail("attn caption: --map draws one picture, and there are ", shown.size());
@@ -151,16 +150,21 @@ void add_caption(CLI::App& app, Action& action) {
       ->type_name("FILE.svg")
       ->check(map_file_problem);
   command->add_flag("--show", options->show, "Print where each word looked");
-  command->add_option("--sample", options->samples, "Look at so many test canvases")
-      ->check(CLI::Range(1, 5000));
+  CLI::Option* sample =
+      command->add_option("--sample", options->samples, "Look at so many test canvases")
+          ->check(CLI::Range(1, 5000));
   command
       ->add_option("--save-samples", options->save_samples,
                    "Write them as PNG files, with captions.tsv")
-      ->type_name("DIR");
+      ->type_name("DIR")
+      ->needs(sample);
   add_threads_flag(*command, options->threads);
   add_device_flag(*command, options->device, "Where captions are computed");
   command->add_flag("--json", options->json, "A JSON object a picture, with all weights");
   command->callback([options, &action] {
+    if (options->images.empty() && options->samples == 0)
+      throw CLI::ValidationError(
+          "no picture is named; give PNG files, or --sample 5 for test canvases");
     action = [options](const Streams& streams) { return caption(*options, streams); };
   });
 }

@@ -7,8 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -17,19 +19,26 @@
 #include "attn/core/error.hpp"
 #include "attn/core/thread_pool.hpp"
 #include "attn/files/json.hpp"
+#include "attn/files/printable.hpp"
 #include "attn/models/options.hpp"
+#include "attn/tasks/checkpoint.hpp"
 #include "attn/tasks/corpus.hpp"
+#include "attn/tasks/fetch/cache.hpp"
 #include "attn/tasks/pair_model.hpp"
 #include "attn/tasks/prepare.hpp"
 #include "attn/tasks/scores.hpp"
 #include "attn/tasks/task.hpp"
 #include "attn/tasks/trainer.hpp"
+#include "attn/tensor/storage.hpp"
+#include "attn/text/sha256.hpp"
 #include "attn/text/unicode.hpp"
+#include "tools/attn/checks.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/device.hpp"
 #include "tools/attn/interrupt.hpp"
 #include "tools/attn/progress.hpp"
 #include "tools/attn/subwords.hpp"
+#include "tools/attn/training_end.hpp"
 #include "tools/attn/training_flags.hpp"
 #include "tools/attn/training_progress.hpp"
 
@@ -105,6 +114,104 @@ tasks::TrainingRequest request_of(const CompareOptions& options, const Contender
   return request;
 }
 
+/// Tells two corpora apart: texts, and the parts they are in.
+std::string fingerprint_of(const tasks::Corpus& corpus) {
+  std::string sums;
+  for (const auto* part : {&corpus.train, &corpus.development, &corpus.test}) {
+    std::string all;
+    for (const tasks::Example& example : *part) {
+      (all += example.source) += '\0';
+      for (const std::string& target : example.targets) (all += target) += '\0';
+      all += '\n';
+    }
+    sums += text::sha256_hex(std::as_bytes(std::span(all)));
+  }
+  return text::sha256_hex(std::as_bytes(std::span(sums))).substr(0, 16);
+}
+
+/// What a contender is measured with. A result of anything else is no line of the same table.
+nlohmann::json run_of(const CompareOptions& options, const Contender& contender,
+                      const tasks::Corpus& corpus, const std::string& fingerprint) {
+  const tasks::TrainingRequest request = request_of(options, contender);
+  const TrainingFlags& flags = options.flags;
+  return {{"task", options.task},
+          {"data", files::printable(corpus.name)},
+          {"fingerprint", fingerprint},
+          {"model", files::parse_json(models::to_json(request.model), "model")},
+          {"training", files::parse_json(tasks::to_json(request.training), "training")},
+          {"tokens",
+           {{"source", tasks::name_of(request.tokens.source)},
+            {"target", tasks::name_of(request.tokens.target)},
+            {"vocabulary", request.tokens.size},
+            {"shared", request.tokens.shared}}},
+          {"longest", {{"source", request.limits.source}, {"target", request.limits.target}}},
+          {"budget",
+           {{"minutes", flags.budget.minutes},
+            {"epochs", flags.budget.epochs},
+            {"steps", flags.budget.steps}}},
+          {"limit", options.limit},
+          {"device", std::string(name_of(flags.device))},
+          {"precision", name_of(flags.precision)}};
+}
+
+using ByMetric = std::map<std::string, double>;
+
+/// A line of the table, as a result tells it.
+struct Line {
+  std::string about;
+  ByMetric all;
+  ByMetric brief;  ///< empty where there is no such example
+  ByMetric lengthy;
+  std::int64_t steps = 0;
+  double processor_seconds = 0.0;
+  double parameters = 0.0;
+};
+
+ByMetric scores_of(const nlohmann::json& scores, const char* part, const std::string& where) {
+  const nlohmann::json& found = files::member(scores, part, where);
+  ByMetric values;
+  if (found.is_null()) return values;
+  if (!found.is_object())
+    fail<FileError>(where, ": scores.", part, " is ", found.type_name(),
+                    "; an object or null is accepted");
+  for (const auto& [name, value] : found.items()) values[name] = files::to_double(value, where);
+  return values;
+}
+
+Line line_of(const nlohmann::json& result, const std::string& where) {
+  const auto at = [&](const char* key) -> const nlohmann::json& {
+    return files::member(result, key, where);
+  };
+  const nlohmann::json& scores = at("scores");
+  return {.about = files::to_text(at("about"), where),
+          .all = scores_of(scores, "all", where),
+          .brief = scores_of(scores, "short", where),
+          .lengthy = scores_of(scores, "long", where),
+          .steps = files::to_int(at("steps"), where),
+          .processor_seconds = files::to_double(at("processor_seconds"), where),
+          .parameters = files::to_double(at("parameters"), where)};
+}
+
+/// The result of a contender that is done; an error when it was measured with anything else.
+nlohmann::json read_result(const fs::path& path, const nlohmann::json& run) {
+  const std::string where = files::path_text(path);
+  const std::string advice = "name another --out, or remove " +
+                             files::path_text(path.parent_path()) + " to train it again";
+  nlohmann::json result = files::read_json(path);
+  if (!result.is_object() || !result.contains("run"))
+    fail<FileError>(where, " does not tell what it was measured with; ", advice);
+  nlohmann::json was = files::member(result, "run", where);
+  // The same texts under another name are the same data.
+  if (files::member(was, "fingerprint", where) == run.at("fingerprint"))
+    was["data"] = run.at("data");
+  const std::string lines = tasks::differences(was, run);
+  if (!lines.empty())
+    fail<FileError>(where, " is of another comparison:", lines, "\nGive what it was run with, ",
+                    advice);
+  line_of(result, where);  // checked before others are trained
+  return result;
+}
+
 /// Trains one contender, or goes on with it, and scores it.
 nlohmann::json run_one(const CompareOptions& options, const Contender& contender,
                        const tasks::Corpus& corpus, const Halves& halves,
@@ -116,6 +223,7 @@ nlohmann::json run_one(const CompareOptions& options, const Contender& contender
   const auto resume = fs::exists(folder / "checkpoint.safetensors", ignored)
                           ? tasks::Resume::yes
                           : tasks::Resume::no;
+  check_training_folder(folder, resume);
   tasks::Prepared prepared =
       tasks::prepare(request, corpus, folder, resume, learn_subwords, say);
   tasks::write_vocabularies(folder, prepared.model);
@@ -132,12 +240,15 @@ nlohmann::json run_one(const CompareOptions& options, const Contender& contender
     fail<Error>("stopped and saved; the same command goes on with ", contender.name);
   const tasks::PairModel model = tasks::load_model(folder);
   const tasks::Metric metric = tasks::task_named(options.task).metric;
-  nlohmann::json parts{
-      {"short", tasks::json_of(tasks::evaluate(model, halves.brief, metric, {}))},
-      {"long", tasks::json_of(tasks::evaluate(model, halves.lengthy, metric, {}))}};
+  // Where all sources have one length there is no long half, and nothing to score.
+  const auto scored = [&](const std::vector<tasks::Example>& part) {
+    return part.empty() ? nlohmann::json(nullptr)
+                        : tasks::json_of(tasks::evaluate(model, part, metric, {}));
+  };
   std::vector<tasks::Example> all = halves.brief;
   all.insert(all.end(), halves.lengthy.begin(), halves.lengthy.end());
-  parts["all"] = tasks::json_of(tasks::evaluate(model, all, metric, {}));
+  const nlohmann::json parts{
+      {"short", scored(halves.brief)}, {"long", scored(halves.lengthy)}, {"all", scored(all)}};
   return {{"name", contender.name},
           {"about", contender.about},
           {"scores", parts},
@@ -147,28 +258,37 @@ nlohmann::json run_one(const CompareOptions& options, const Contender& contender
           {"parameters", model.model->parameter_count()}};
 }
 
-void print_table(const nlohmann::json& results, const Halves& halves, const Streams& streams) {
-  if (results.empty()) return;
-  std::vector<std::string> metrics;
-  for (const auto& [name, value] : results[0]["scores"]["all"].items()) metrics.push_back(name);
+void print_table(const std::vector<Line>& table, const Halves& halves, const Streams& streams) {
+  if (table.empty()) return;
   fmt::print(streams.out, "\n| attention |");
-  for (const std::string& metric : metrics)
+  for (const auto& [metric, value] : table.front().all)
     fmt::print(streams.out, " {} | short | long |", metric);
   fmt::print(streams.out, " steps | processor s | parameters |\n|---|");
-  for (std::size_t i = 0; i < 3 * metrics.size() + 3; ++i) fmt::print(streams.out, "---|");
+  for (std::size_t i = 0; i < 3 * table.front().all.size() + 3; ++i)
+    fmt::print(streams.out, "---|");
   fmt::print(streams.out, "\n");
-  for (const nlohmann::json& one : results) {
-    fmt::print(streams.out, "| {} |", one["about"].get<std::string>());
-    for (const std::string& metric : metrics)
-      for (const char* part : {"all", "short", "long"})
-        fmt::print(streams.out, " {:.1f} |", one["scores"][part][metric].get<double>());
-    fmt::print(streams.out, " {} | {:.0f} | {:.2f} M |\n", one["steps"].get<std::int64_t>(),
-               one["processor_seconds"].get<double>(), one["parameters"].get<double>() / 1e6);
+  for (const Line& line : table) {
+    fmt::print(streams.out, "| {} |", line.about);
+    for (const auto& [metric, value] : table.front().all)
+      for (const ByMetric* part : {&line.all, &line.brief, &line.lengthy}) {
+        const auto found = part->find(metric);
+        fmt::print(streams.out, " {} |",
+                   found == part->end() ? "-" : fmt::format("{:.1f}", found->second));
+      }
+    fmt::print(streams.out, " {} | {:.0f} | {:.2f} M |\n", line.steps, line.processor_seconds,
+               line.parameters / 1e6);
   }
   fmt::print(streams.out,
              "\nShort sources have at most {} characters: {} examples, {} are longer.\n",
              halves.median, halves.brief.size(), halves.lengthy.size());
 }
+
+/// One that was asked for.
+struct Competitor {
+  const Contender& contender;
+  nlohmann::json run;  ///< what it is measured with
+  fs::path result;
+};
 
 int compare(const CompareOptions& options, const Streams& streams) {
   if (options.threads > 0) ThreadPool::set_default_threads(options.threads);
@@ -182,27 +302,39 @@ int compare(const CompareOptions& options, const Streams& streams) {
   tasks::Corpus corpus = tasks::load_corpus(request, say);
   if (corpus.test.empty()) fail(corpus.name, " has no test part");
   const Halves halves = halves_of(tasks::spread(corpus.test, options.limit));
-  fs::create_directories(options.out);
-
-  const Interrupt interrupt;
-  nlohmann::json results = nlohmann::json::array();
+  const std::string fingerprint = fingerprint_of(corpus);
+  std::vector<Competitor> chosen;
   for (const Contender& contender : contenders()) {
     if (!options.only.empty() && std::find(options.only.begin(), options.only.end(),
                                            contender.name) == options.only.end())
       continue;
-    const fs::path result = fs::path(options.out) / contender.name / "result.json";
-    std::error_code ignored;
-    if (!fs::exists(result, ignored)) {
-      say(fmt::format("training {}", contender.about));
-      files::write_json(result,
-                        run_one(options, contender, corpus, halves, interrupt, streams));
+    chosen.push_back({contender, run_of(options, contender, corpus, fingerprint),
+                      fs::path(options.out) / contender.name / "result.json"});
+  }
+  std::error_code ignored;
+  // Before the first is trained: what does not fit is told at once.
+  for (const Competitor& one : chosen)
+    if (fs::exists(one.result, ignored)) read_result(one.result, one.run);
+  tasks::make_folder(options.out);
+
+  const Interrupt interrupt;
+  nlohmann::json results = nlohmann::json::array();
+  std::vector<Line> table;
+  for (const Competitor& one : chosen) {
+    if (!fs::exists(one.result, ignored)) {
+      say(fmt::format("training {}", one.contender.about));
+      nlohmann::json result =
+          run_one(options, one.contender, corpus, halves, interrupt, streams);
+      result["run"] = one.run;
+      files::write_json(one.result, result);
     }
-    results.push_back(files::read_json(result));
+    results.push_back(read_result(one.result, one.run));
+    table.push_back(line_of(results.back(), files::path_text(one.result)));
   }
   if (options.json) {
     fmt::print(streams.out, "{}\n", results.dump(2));
   } else {
-    print_table(results, halves, streams);
+    print_table(table, halves, streams);
   }
   return success;
 }
@@ -218,7 +350,9 @@ void add_compare(CLI::App& app, Action& action) {
       "ones.\n"
       "Each contender has a folder of its own under --out; one that is done is not trained "
       "again,\n"
-      "and after Ctrl-C the same command goes on. Time is the processor's, of all threads.\n"
+      "and after Ctrl-C the same command goes on; results of other data, options or budgets "
+      "are\n"
+      "refused. Time is the processor's, of all threads.\n"
       "\nExamples:\n"
       "    attn compare pronounce --out compare --minutes 5\n"
       "    attn compare pronounce --out compare --epochs 2 --only none --only dot\n"
@@ -232,7 +366,7 @@ void add_compare(CLI::App& app, Action& action) {
   command->add_option("--only", options->only, "Only this one; may be given again")
       ->check(CLI::IsMember(kinds));
   command->add_option("--limit", options->limit, "Examples of the test part; default 2000")
-      ->check(CLI::PositiveNumber);
+      ->check(above(0));
   add_threads_flag(*command, options->threads);
   command->add_flag("--json", options->json, "As JSON");
   add_device_flag(*command, options->flags.device,

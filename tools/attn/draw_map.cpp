@@ -22,6 +22,7 @@
 #include "attn/tasks/fetch/cache.hpp"
 #include "attn/tasks/fetch/child.hpp"
 #include "tools/attn/model_folder.hpp"
+#include "tools/attn/output_path.hpp"
 
 namespace attn::tools {
 namespace {
@@ -45,6 +46,16 @@ std::size_t terminal_columns(int descriptor) {
   return 80;
 }
 
+fs::path drawing_program(const fs::path& picture) {
+  fs::path program = program_beside("attn-draw");
+  if (program.empty())
+    fail<Unsupported>(
+        "attn-draw was not built, so ", files::path_text(picture),
+        " cannot be drawn: it needs Pango and Cairo (on Debian libpango1.0-dev and "
+        "libcairo2-dev). A file that ends with .json needs nothing");
+  return program;
+}
+
 }  // namespace
 
 std::string map_file_problem(const std::string& path) {
@@ -54,18 +65,20 @@ std::string map_file_problem(const std::string& path) {
          ": the ending says what is written; accepted: .json (the numbers), .svg, .pdf, .png";
 }
 
+void check_map_output(const fs::path& path) {
+  if (const std::string problem = map_file_problem(path.string()); !problem.empty())
+    fail(problem);
+  check_output_file(path);
+  if (ending_of(path) != ".json") drawing_program(path);
+}
+
 void write_map(const maps::Map& map, const fs::path& path) {
   if (const std::string problem = map_file_problem(path.string()); !problem.empty())
     fail(problem);
   const std::string json = maps::to_json(map) + "\n";
   if (ending_of(path) == ".json") return files::atomic_write(path, json);
-  const fs::path program = program_beside("attn-draw");
-  if (program.empty())
-    fail<Unsupported>(
-        "attn-draw was not built, so ", files::path_text(path),
-        " cannot be drawn: it needs Pango and Cairo (on Debian libpango1.0-dev and "
-        "libcairo2-dev). A file that ends with .json needs nothing");
-  const tasks::ScratchFolder scratch(fs::temp_directory_path());
+  const fs::path program = drawing_program(path);
+  const tasks::ScratchFolder scratch(tasks::temporary_folder());
   const fs::path input = scratch.path() / "map.json";
   const fs::path log = scratch.path() / "log";
   files::atomic_write(input, json);

@@ -16,6 +16,9 @@ namespace attn::tools {
 /// for flags: `->check(map_file_problem)` makes another ending a wrong call.
 std::string map_file_problem(const std::string& path);
 
+/// Throws, before the work, where write_map could not write there.
+void check_map_output(const std::filesystem::path& path);
+
 /// The kind of file follows from its ending; the file is replaced whole or not at all.
 /// Unsupported where a picture is wanted and attn-draw was not built.
 void write_map(const maps::Map& map, const std::filesystem::path& path);

@@ -28,6 +28,7 @@
 #include "tools/attn/command.hpp"
 #include "tools/attn/device.hpp"
 #include "tools/attn/embed_texts.hpp"
+#include "tools/attn/output_path.hpp"
 
 namespace attn::tools {
 namespace {
@@ -168,6 +169,7 @@ void print_vector(const std::vector<float>& vector, const Streams& streams) {
 
 int embed(const EmbedOptions& options, const Streams& streams) {
   check_device(options.device, "attn embed");
+  if (!options.out.empty()) check_output_file(options.out);
   const TextLines texts = given_texts(options.texts);
   const TextLines lines = options.nearest.empty() ? TextLines{} : lines_of(options.nearest);
   const SentenceEncoder encoder = load(options);
@@ -237,6 +239,10 @@ void add_embed(CLI::App& app, Action& action) {
   add_device_flag(*command, options->device, "Where texts are encoded");
   command->add_flag("--json", options->json, "As JSON, with the vectors");
   command->callback([options, &action] {
+    if (options->texts.size() > 1 &&
+        std::find(options->texts.begin(), options->texts.end(), "-") != options->texts.end())
+      throw CLI::ValidationError(fmt::format(
+          "- is standard input and stands alone; {} texts were given", options->texts.size()));
     action = [options](const Streams& streams) { return embed(*options, streams); };
   });
 }

@@ -26,9 +26,11 @@
 #include "attn/tasks/task.hpp"
 #include "attn/tasks/trainer.hpp"
 #include "tools/attn/caption_training.hpp"
+#include "tools/attn/checks.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/device.hpp"
 #include "tools/attn/model_folder.hpp"
+#include "tools/attn/output_path.hpp"
 #include "tools/attn/progress.hpp"
 #include "tools/attn/search_flags.hpp"
 #include "tools/attn/training_flags.hpp"
@@ -101,6 +103,7 @@ void write_answers(const std::string& path, const Evaluated& made) {
 int eval(const EvalOptions& options, const Streams& streams) {
   if (options.threads > 0) ThreadPool::set_default_threads(options.threads);
   check_device(options.flags.device, "attn eval");
+  if (!options.answers.empty()) check_output_file(options.answers);
   if (options.task == "caption")
     return eval_caption({.model = options.model,
                          .part = options.part,
@@ -179,9 +182,9 @@ void add_eval(CLI::App& app, Action& action) {
           "--rare", options->rare,
           "Only examples whose answer has a word of the text that training answers have "
           "at most so many times")
-      ->check(CLI::NonNegativeNumber);
+      ->check(at_least(0));
   command->add_option("--limit", options->limit, "Only so many examples, spread evenly")
-      ->check(CLI::PositiveNumber);
+      ->check(above(0));
   command->add_option("--answers", options->answers, "Write source, answer and references here")
       ->type_name("FILE.jsonl");
   add_threads_flag(*command, options->threads);

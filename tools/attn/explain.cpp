@@ -23,6 +23,8 @@
 #include "tools/attn/command.hpp"
 #include "tools/attn/device.hpp"
 #include "tools/attn/model_folder.hpp"
+#include "tools/attn/output_path.hpp"
+#include "tools/attn/training_flags.hpp"
 #include "tools/serve/answers.hpp"
 #include "tools/serve/live.hpp"
 #include "tools/serve/offline.hpp"
@@ -50,6 +52,7 @@ int explain(const ExplainOptions& options, const Streams& streams) {
   if (text::normalise(options.text).empty()) fail("the text is empty; there is nothing to do");
   // Before the model is asked: without a page there is nothing to write it into.
   serve::offline_page({});
+  check_output_file(options.html);
   const tasks::PairModel model =
       load_model_on(options.device, model_folder(options.model, options.task), "attn explain");
   if (model.task != options.task)
@@ -90,9 +93,7 @@ void add_explain(CLI::App& app, Action& action) {
       "    attn explain translate \"a fast web server\" --html server.html\n"
       "    attn explain pronounce attention --best 3 --html attention.html\n"
       "    attn explain translate \"It is fast.\" --forbid 2 --html without.html");
-  command->add_option("task", options->task, "translate, pronounce or summarise")
-      ->required()
-      ->type_name("TASK");
+  add_task_argument(*command, options->task);
   command->add_option("text", options->text, "What is asked")->required()->type_name("TEXT");
   command->add_option("--html", options->html, "The file to write")
       ->required()
@@ -108,6 +109,10 @@ void add_explain(CLI::App& app, Action& action) {
   add_device_flag(*command, options->device, "Where the answer is computed");
   add_look_options(*command, options->look);
   command->callback([options, &action] {
+    if (options->beam > 0 && options->best > options->beam)
+      throw CLI::ValidationError(
+          fmt::format("--best {} is more than --beam {} finds; at most the beam is accepted",
+                      options->best, options->beam));
     action = [options](const Streams& streams) { return explain(*options, streams); };
   });
 }

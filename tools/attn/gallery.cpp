@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "attn/files/atomic_write.hpp"
+#include "attn/tasks/fetch/cache.hpp"
 #include "attn/tensor/storage.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/device.hpp"
@@ -128,13 +129,15 @@ struct GalleryOptions {
   std::vector<std::string> only;
 };
 
+constexpr const char* kPageBegins =
+    "# Gallery\n\nThe figures attention is taught with, redrawn from trained models and real "
+    "data by `attn gallery`. The line\nunder each is the command that draws it.\n";
+
 int gallery(const GalleryOptions& options, const Streams& streams) {
   check_device(options.device, "attn gallery");
   const fs::path folder = fs::path(options.out) / "gallery";
-  fs::create_directories(folder);
-  std::string page =
-      "# Gallery\n\nThe figures attention is taught with, redrawn from trained models and real "
-      "data by `attn gallery`. The line\nunder each is the command that draws it.\n";
+  tasks::make_folder(folder);
+  std::string sections;
   int status = success;
   for (const Figure& figure : figures()) {
     const bool asked =
@@ -157,14 +160,20 @@ int gallery(const GalleryOptions& options, const Streams& streams) {
       images += fmt::format("![{}](gallery/{})\n\n", figure.title, file);
       commands += typed(picture, file) + "\n";
     }
-    page += fmt::format("\n## {}\n\n{}\n\n{}```sh\n{}```\n", figure.title, figure.paragraph,
-                        images, commands);
+    sections += fmt::format("\n## {}\n\n{}\n\n{}```sh\n{}```\n", figure.title, figure.paragraph,
+                            images, commands);
   }
   if (status != success) {
     fmt::print(streams.err, "attn: gallery.md is left as it was, since figures are missing\n");
     return status;
   }
-  files::atomic_write(fs::path(options.out) / "gallery.md", page);
+  // A page of some figures would have lost the others.
+  if (!options.only.empty()) {
+    fmt::print(streams.out, "{}", sections);
+    return status;
+  }
+  files::atomic_write(fs::path(options.out) / "gallery.md",
+                      std::string(kPageBegins) + sections);
   fmt::print(streams.out, "{}\n", (fs::path(options.out) / "gallery.md").string());
   return status;
 }
@@ -177,7 +186,8 @@ void add_gallery(CLI::App& app, Action& action) {
       "gallery", "Redraw the figures attention is taught with, from trained models");
   command->footer(
       "\nWrites gallery.md and a picture for each figure beside it. Each is one command with "
-      "--map,\nwhich the page shows: change the text and draw your own.\n"
+      "--map,\nwhich the page shows: change the text and draw your own. With --only gallery.md "
+      "stays as it\nis, and what it has of those figures is printed.\n"
       "\nExamples:\n"
       "    attn gallery --out pictures\n"
       "    attn gallery --out pictures --only translation --format png");

@@ -11,6 +11,7 @@
 #include "attn/nn/gradient_check.hpp"
 #include "attn/nn/registry.hpp"
 #include "attn/tensor/storage.hpp"
+#include "tools/attn/checks.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/device.hpp"
 
@@ -77,11 +78,12 @@ void add_gradcheck(CLI::App& app, Action& action) {
       "    attn gradcheck --all --device gpu");
   command->add_option("names", options->names, "Mechanisms")->type_name("NAME");
   command->add_flag("--all", options->all, "Every mechanism");
-  command->add_option("--seed", options->seed, "Of the random example; default 1");
+  command->add_option("--seed", options->seed, "Of the random example; default 1")
+      ->check(at_least(0));
   command
       ->add_option("--tolerance", options->tolerance,
                    "Largest error, relative to 1 + |expected|; default 1e-6")
-      ->check(CLI::PositiveNumber);
+      ->check(above(0));
   add_device_flag(*command, options->device, "Where the mechanism is computed");
   command->callback([options, &action] {
     action = [options](const Streams& streams) { return gradcheck(*options, streams); };

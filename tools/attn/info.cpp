@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -11,6 +12,7 @@
 
 #include "attn/core/error.hpp"
 #include "attn/core/thread_pool.hpp"
+#include "attn/files/printable.hpp"
 #include "attn/kernels/gpu/device.hpp"
 #include "attn/kernels/target.hpp"
 #include "tools/attn/command.hpp"
@@ -26,6 +28,7 @@ struct Facts {
   std::optional<std::string> best;
   int threads = 1;
   std::optional<std::string> asked;  ///< ATTN_THREADS
+  bool heeded = false;               ///< whether it is a number of threads
   std::string flags;                 ///< what files compiled without attn_kernel_sources get
 };
 
@@ -44,6 +47,20 @@ std::string own_flags() {
 #endif
 }
 
+/// As the library reads ATTN_THREADS, which never tells of what it does not use.
+bool is_heeded(const std::string& asked) {
+  int threads = 0;
+  std::from_chars(asked.data(), asked.data() + asked.size(), threads);
+  return threads > 0;
+}
+
+std::string threads_note(const Facts& facts) {
+  if (!facts.asked) return "set ATTN_THREADS to change it";
+  if (facts.heeded) return "ATTN_THREADS";
+  return "ATTN_THREADS=" + files::printable(*facts.asked, 40) +
+         " is not used; a whole number of 1 or more is accepted";
+}
+
 Facts facts() {
   Facts result;
   result.machine = machine();
@@ -57,7 +74,10 @@ Facts facts() {
     result.best.reset();  // reported as "none"
   }
   result.threads = ThreadPool::default_threads();
-  if (const char* asked = std::getenv("ATTN_THREADS")) result.asked = asked;
+  if (const char* asked = std::getenv("ATTN_THREADS")) {
+    result.asked = asked;
+    result.heeded = is_heeded(*result.asked);
+  }
   result.flags = own_flags();
   return result;
 }
@@ -79,6 +99,7 @@ nlohmann::json facts_json(const Facts& facts) {
           {"targets_available", facts.runs},
           {"target", facts.best ? nlohmann::json(*facts.best) : nlohmann::json()},
           {"threads", facts.threads},
+          {"threads_note", threads_note(facts)},
           {"own_flags", facts.flags},
           {"gpu", gpu::describe()},
           {"gpu_available", gpu::available()}};
@@ -98,8 +119,7 @@ void print_text(const Facts& facts, std::FILE* out) {
   fmt::print(out, "machine runs   {}\n", joined(facts.runs));
   fmt::print(out, "a call takes   {}\n",
              facts.best.value_or("nothing: this machine runs none of the kernels"));
-  fmt::print(out, "threads        {}{}\n", facts.threads,
-             facts.asked ? " (ATTN_THREADS)" : " (set ATTN_THREADS to change it)");
+  fmt::print(out, "threads        {} ({})\n", facts.threads, threads_note(facts));
   fmt::print(out, "pool           one a process{}\n",
              facts.threads == 1 ? ", without workers"
                                 : fmt::format("; its workers ({}) start when first needed",

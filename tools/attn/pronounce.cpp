@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
 #include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "attn/core/error.hpp"
 #include "attn/files/printable.hpp"
 #include "attn/tasks/pair_model.hpp"
 #include "attn/text/unicode.hpp"
@@ -18,12 +18,11 @@ namespace attn::tools {
 namespace {
 
 /// A word is read whole or not at all.
-std::vector<std::string> whole_word(const tasks::PairModel& model, std::string_view word) {
+std::string too_long(const tasks::PairModel& model, std::string_view word) {
   const auto letters = text::code_points(word).size();
-  if (letters > static_cast<std::size_t>(model.limits.source))
-    fail("a word has ", letters, " letters: ", files::in_quotes(word),
-         "; the model reads at most ", model.limits.source);
-  return {std::string(word)};
+  if (letters <= static_cast<std::size_t>(model.limits.source)) return "";
+  return fmt::format("is a word of {} letters: {}; the model reads at most {}", letters,
+                     files::in_quotes(word), model.limits.source);
 }
 
 }  // namespace
@@ -49,7 +48,7 @@ void add_pronounce(CLI::App& app, Action& action) {
   command->callback([options, &action] {
     action = [options](const Streams& streams) {
       const bool from_input = options->texts.size() == 1 && options->texts[0] == "-";
-      return answer_all("pronounce", *options, {.split = whole_word, .echo = !from_input},
+      return answer_all("pronounce", *options, {.problem = too_long, .echo = !from_input},
                         streams);
     };
   });

@@ -19,7 +19,9 @@
 #include "attn/files/atomic_write.hpp"
 #include "attn/files/npy.hpp"
 #include "attn/maps/map.hpp"
+#include "attn/tasks/fetch/cache.hpp"
 #include "attn/tasks/fetch/npm.hpp"
+#include "tools/attn/checks.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/csv.hpp"
 #include "tools/attn/device.hpp"
@@ -32,6 +34,9 @@ namespace attn::tools {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// From here on it takes long enough that a user should hear of it.
+constexpr std::size_t kManyPoints = 5000;
 
 struct RegressOptions {
   std::string data = "co2";
@@ -114,7 +119,7 @@ void write_text(const fs::path& path, const std::string& text) {
 
 /// predictions.csv, losses.csv, weights.npy.
 void write_results(const fs::path& folder, const Regression& result) {
-  fs::create_directories(folder);
+  tasks::make_folder(folder);
   std::string text = "x,y";
   for (const Prediction& method : result.methods) text += "," + method.name;
   text += "\n";
@@ -158,6 +163,11 @@ void print_result(const Series& series, const Regression& result, const Streams&
 int regress(const RegressOptions& options, const Streams& streams) {
   check_device(options.regression.device, "attn regress");
   const Series series = load(options, streams);
+  const std::size_t count = series.points.x.size();
+  if (count > kManyPoints && count <= kMostPoints)
+    progress(streams)(
+        fmt::format("weighing {} points against each other, {} times; this takes a while",
+                    count, options.regression.epochs));
   const Regression result = run_regression(series.points, options.regression);
   if (options.json) {
     fmt::print(streams.out, "{}\n", json_of(result).dump(2));
@@ -194,7 +204,9 @@ void add_regress(CLI::App& app, Action& action) {
       "are the places asked for, keys the known places, values what was measured there. The\n"
       "width of the kernel is fixed by a rule of thumb, or learnt by leaving each point out "
       "in\n"
-      "turn. Some points are held out and every method is scored on them.\n\n"
+      "turn. Some points are held out and every method is scored on them. Each point is "
+      "weighed\n"
+      "against all others, so at most 20,000 are taken.\n\n"
       "Data: co2 (Mauna Loa, monthly) and weather (Seattle, daily) are fetched from the npm\n"
       "package vega-datasets; anything else is a CSV file of yours. Dates count in years.\n\n"
       "Examples:\n"
@@ -216,15 +228,16 @@ void add_regress(CLI::App& app, Action& action) {
   command->add_flag("--show", options->show, "Print the weights as a heat map");
   RegressionOptions& how = options->regression;
   command->add_option("--test", how.test, "Share of points held out; default 0.2")
-      ->check(CLI::Range(0.01, 0.9));
+      ->check(between(0.01, 0.9));
   command->add_option("--epochs", how.epochs, "Steps of learning; default 150")
       ->check(CLI::Range(1, 100000));
   command
       ->add_option("--rate", how.rate, "Learning rate of the width's logarithm; default 0.05")
-      ->check(CLI::PositiveNumber);
+      ->check(above(0));
   command->add_option("--width", how.width, "Width to begin with, in units of x")
-      ->check(CLI::PositiveNumber);
-  command->add_option("--seed", how.seed, "Chooses the held-out points; default 1");
+      ->check(above(0));
+  command->add_option("--seed", how.seed, "Chooses the held-out points; default 1")
+      ->check(at_least(0));
   add_device_flag(*command, how.device, "Where the kernel regression is computed");
   command->add_flag("--json", options->json, "As JSON");
   command->callback([options, &action] {

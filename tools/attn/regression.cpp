@@ -22,6 +22,13 @@
 namespace attn::tools {
 namespace {
 
+/// Sums of squares of so many stay far inside the range of double.
+constexpr double kLargestNumber = 1e100;
+constexpr double kLeastRange = 1e-100;
+/// In deviations of x: a product of the two is squared, and stays in the range of float.
+constexpr double kWidestKernel = 1e9;
+constexpr double kFarthestPlace = 1e9;
+
 double mean_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) /
          static_cast<double>(values.size());
@@ -80,35 +87,41 @@ void split(const Points& points, const RegressionOptions& options, Regression& r
   }
 }
 
-/// The mean of the `count` nearest points, leaving out the one at `without`.
-double nearest_mean(const Points& train, double x, std::size_t count, std::size_t without) {
+/// The values of the `count` nearest points, nearest first, leaving out the one at `without`.
+std::vector<double> nearest_values(const Points& train, double x, std::size_t count,
+                                   std::size_t without) {
   std::vector<std::pair<double, double>> near;
+  near.reserve(train.x.size());
   for (std::size_t i = 0; i < train.x.size(); ++i)
     if (i != without) near.emplace_back(std::fabs(train.x[i] - x), train.y[i]);
   const auto last = near.begin() + static_cast<std::ptrdiff_t>(std::min(count, near.size()));
   std::partial_sort(near.begin(), last, near.end());
-  double total = 0.0;
-  for (auto point = near.begin(); point != last; ++point) total += point->second;
-  return total / static_cast<double>(last - near.begin());
+  std::vector<double> values;
+  values.reserve(static_cast<std::size_t>(last - near.begin()));
+  for (auto point = near.begin(); point != last; ++point) values.push_back(point->second);
+  return values;
+}
+
+/// The mean of the `count` nearest points.
+double nearest_mean(const Points& train, double x, std::size_t count) {
+  return mean_of(nearest_values(train, x, count, train.x.size()));
 }
 
 /// How many neighbours do best when each point is left out in turn.
 std::size_t best_neighbours(const Points& train) {
   constexpr std::size_t kMost = 20;
-  std::size_t best = 1;
-  double least = -1.0;
-  for (std::size_t k = 1; k <= std::min(kMost, train.x.size() - 1); ++k) {
+  std::vector<double> errors(std::min(kMost, train.x.size() - 1));  // squared, of 1, 2, ...
+  for (std::size_t i = 0; i < train.x.size(); ++i) {
     double total = 0.0;
-    for (std::size_t i = 0; i < train.x.size(); ++i) {
-      const double error = nearest_mean(train, train.x[i], k, i) - train.y[i];
-      total += error * error;
-    }
-    if (least < 0.0 || total < least) {
-      least = total;
-      best = k;
+    const std::vector<double> near = nearest_values(train, train.x[i], errors.size(), i);
+    for (std::size_t k = 0; k < near.size(); ++k) {
+      total += near[k];
+      const double error = total / static_cast<double>(k + 1) - train.y[i];
+      errors[k] += error * error;
     }
   }
-  return best;
+  return 1 + static_cast<std::size_t>(std::min_element(errors.begin(), errors.end()) -
+                                      errors.begin());
 }
 
 /// The mean of all points within `reach`; of the nearest where there are none.
@@ -120,7 +133,7 @@ double window_mean(const Points& train, double x, double reach) {
     total += train.y[i];
     count += 1.0;
   }
-  return count > 0.0 ? total / count : nearest_mean(train, x, 1, train.x.size());
+  return count > 0.0 ? total / count : nearest_mean(train, x, 1);
 }
 
 Prediction judged(std::string name, std::string title, std::vector<double> values,
@@ -207,10 +220,55 @@ void learn(nn::KernelRegression& curve, const Scale& scale, const RegressionOpti
   }
 }
 
+void check_numbers(const std::vector<double>& values, const char* name) {
+  for (const double value : values)
+    if (!(std::fabs(value) <= kLargestNumber))
+      fail("regress: a value of ", name, " is ", value, "; numbers from ", -kLargestNumber,
+           " to ", kLargestNumber, " are accepted");
+}
+
 void check(const Points& points) {
   if (points.x.size() < 10)
     fail("regress: ", points.x.size(), " points with numbers; at least 10 are needed");
-  if (deviation_of(points.x) == 0.0) fail("regress: all points are at one place");
+  if (points.x.size() > kMostPoints)
+    fail("regress: ", points.x.size(), " points; at most ", kMostPoints,
+         " are accepted, since each is weighed against all: take every tenth row, or means");
+  check_numbers(points.x, "x");
+  check_numbers(points.y, "y");
+  const auto [low, high] = std::minmax_element(points.x.begin(), points.x.end());
+  if (*low == *high) fail("regress: all points are at one place");
+  if (*high - *low < kLeastRange)
+    fail("regress: x goes from ", *low, " to ", *high, "; a range of ", kLeastRange,
+         " and more is accepted");
+}
+
+/// Of the points to learn from none is far away in units that they make themselves.
+void check_places(const std::vector<double>& held_out, const Scale& scale) {
+  for (const double x : held_out)
+    if (std::fabs(x - scale.x_middle) / kFarthestPlace > scale.x_unit)
+      fail("regress: x = ", x, " lies too far from the other points, which are ", scale.x_unit,
+           " from ", scale.x_middle, " on average; up to ", kFarthestPlace,
+           " times that is accepted");
+}
+
+void check_width(double width, const Scale& scale) {
+  if (width < scale.x_unit / kWidestKernel || width > scale.x_unit * kWidestKernel)
+    fail("regress: --width ", width, "; for these points ", scale.x_unit / kWidestKernel,
+         " to ", scale.x_unit * kWidestKernel, " are accepted");
+}
+
+/// The points and the first width were checked, so only the learning can have gone astray.
+void check_results(const Regression& result, const RegressionOptions& options) {
+  const auto told = [](const Prediction& method) {
+    return std::isfinite(method.rmse) && std::isfinite(method.mae);
+  };
+  const auto learnt = [](const Epoch& epoch) {
+    return std::isfinite(epoch.loss) && std::isfinite(epoch.width);
+  };
+  if (!std::all_of(result.methods.begin(), result.methods.end(), told) ||
+      !std::all_of(result.epochs.begin(), result.epochs.end(), learnt))
+    fail("regress: the width left the range of numbers while it was learnt at --rate ",
+         options.rate, " over ", options.epochs, " epochs; a lower --rate is accepted");
 }
 
 }  // namespace
@@ -221,10 +279,12 @@ Regression run_regression(const Points& points, const RegressionOptions& options
   split(points, options, result);
   check(result.train);
   const Scale scale(result.train, options.device);
+  check_places(result.held_out.x, scale);
   const auto count = static_cast<double>(result.train.x.size());
   // Silverman's rule of thumb for a Gaussian kernel, 1986.
   result.first_width =
       options.width > 0.0 ? options.width : 1.06 * scale.x_unit * std::pow(count, -0.2);
+  check_width(result.first_width, scale);
 
   const double average = mean_of(result.train.y);
   const std::size_t neighbours = best_neighbours(result.train);
@@ -237,10 +297,7 @@ Regression run_regression(const Points& points, const RegressionOptions& options
       held));
   result.methods.push_back(
       judged("neighbours", std::to_string(neighbours) + " nearest neighbours (leave-one-out)",
-             at_each(held,
-                     [&](double x) {
-                       return nearest_mean(result.train, x, neighbours, result.train.x.size());
-                     }),
+             at_each(held, [&](double x) { return nearest_mean(result.train, x, neighbours); }),
              held));
 
   nn::KernelRegression curve({.width = scale.x_unit / result.first_width});
@@ -255,6 +312,7 @@ Regression run_regression(const Points& points, const RegressionOptions& options
   result.last_width = result.epochs.back().width;
   result.methods.push_back(
       judged("kernel_learnt", "kernel, learnt width", kernel_values(curve, scale, held), held));
+  check_results(result, options);
   result.learnt_curve = curve_of(curve, scale, result.train);
   result.weights = curve.predict(scale.x(held.x), Want::weights).weights.to_vector<float>();
   return result;

@@ -4,6 +4,7 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cstddef>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -12,6 +13,9 @@
 #include "attn/tensor/storage.hpp"
 
 namespace attn::tools {
+
+/// Every point is weighed against every other.
+inline constexpr std::size_t kMostPoints = 20000;
 
 struct Points {
   std::vector<double> x;
@@ -52,7 +56,8 @@ struct Regression {
   double last_width = 0.0;
 };
 
-/// Throws InvalidArgument unless there are points enough and more than one place.
+/// Throws InvalidArgument unless there are points enough, kMostPoints at most, at more than one
+/// place, and all numbers stay in the range that is computed in.
 Regression run_regression(const Points& points, const RegressionOptions& options);
 
 nlohmann::json json_of(const Regression& result);

@@ -4,10 +4,15 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
+#include <cstddef>
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <sstream>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/attn/command.hpp"
@@ -66,6 +71,17 @@ const std::vector<std::string>& command_names() {
       "data",      "mechanisms", "gradcheck", "regress",     "score", "embed",      "map",
       "gallery",   "explain",    "serve",     "conformance", "info",  "completion", "bench"};
   return kNames;
+}
+
+/// A message for people: the library's begin with the qualified name of a function, which tells
+/// a user nothing.
+std::string_view without_function(std::string_view message) {
+  const std::size_t end = message.find(": ");
+  const bool named =
+      end != std::string_view::npos && message.starts_with("attn::") &&
+      std::all_of(message.begin(), message.begin() + static_cast<std::ptrdiff_t>(end),
+                  [](unsigned char c) { return c == '_' || c == ':' || std::isalnum(c) != 0; });
+  return named ? message.substr(end + 2) : message;
 }
 
 int unknown_command(const std::string& word, const Streams& streams) {
@@ -142,7 +158,7 @@ int parsed(const std::vector<std::string>& arguments, const Streams& streams) {
     std::ostringstream err;
     const int code = app.exit(error, out, err);
     fmt::print(streams.out, "{}", out.str());
-    if (!err.str().empty()) fmt::print(streams.err, "attn: {}", err.str());
+    if (!err.str().empty()) fmt::print(streams.err, "attn: {}", without_function(err.str()));
     return code == 0 ? success : usage;
   }
   if (action) return action(streams);
@@ -154,6 +170,17 @@ int parsed(const std::vector<std::string>& arguments, const Streams& streams) {
   if (*about) return info(json ? InfoFormat::json : InfoFormat::text, streams);
   fmt::print(streams.out, "{}", app.help());
   return success;
+}
+
+int say_failure(std::string_view message, const Streams& streams) {
+  std::fflush(streams.out);
+  try {
+    // Some begin with the command: "attn train: ...".
+    fmt::print(streams.err, "{}{}\n", message.starts_with("attn ") ? "" : "attn: ", message);
+  } catch (const std::exception&) {
+    return failure;  // nowhere left to say it
+  }
+  return failure;
 }
 
 }  // namespace
@@ -174,14 +201,12 @@ int run(const std::vector<std::string>& arguments, const Streams& streams) {
       return failure;
     }
     return status;
+  } catch (const std::bad_alloc&) {
+    return say_failure("there is not enough memory for this", streams);
+  } catch (const std::length_error&) {  // of a vector, and no library's text is of use here
+    return say_failure("there is not enough memory for this", streams);
   } catch (const std::exception& error) {
-    std::fflush(streams.out);
-    try {
-      fmt::print(streams.err, "attn: {}\n", error.what());
-    } catch (const std::exception&) {
-      return failure;  // nowhere left to say it
-    }
-    return failure;
+    return say_failure(without_function(error.what()), streams);
   }
 }
 

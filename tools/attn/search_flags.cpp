@@ -8,6 +8,7 @@
 
 #include "attn/models/search.hpp"
 #include "attn/tasks/task.hpp"
+#include "tools/attn/checks.hpp"
 
 namespace attn::tools {
 namespace {
@@ -35,7 +36,7 @@ void add_search_flags(CLI::App& command, SearchFlags& flags, const tasks::Task* 
       .add_option("--length-penalty", flags.length_penalty,
                   told("Above 0 favours long answers",
                        [](const Search& search) { return search.length_penalty; }))
-      ->check(CLI::Range(0.0, 5.0));
+      ->check(between(0, 5));
   command
       .add_option("--no-repeat", flags.no_repeat,
                   told("So many tokens in a row are not said twice; 0: they may be",

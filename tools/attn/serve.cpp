@@ -17,6 +17,7 @@
 #include "attn/files/printable.hpp"
 #include "attn/tasks/task.hpp"
 #include "attn/tensor/storage.hpp"
+#include "tools/attn/checks.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/device.hpp"
 #include "tools/attn/model_folder.hpp"
@@ -94,13 +95,15 @@ int serve_until_asked(const ServeFlags& flags, const Streams& streams) {
   options.limits.request = std::chrono::milliseconds(static_cast<int>(flags.seconds * 1000));
   options.limits.pause = std::min(options.limits.pause, options.limits.request);
   if (flags.verbose) options.log = streams.err;
+  if (!serve::has_page())
+    fmt::print(
+        streams.err,
+        "attn: the page is not in this program, so there is only JSON. It is built where "
+        "npm and\nnode 18 are: sudo apt-get install -y npm, then ./attn serve again\n");
   const serve::Service service(std::move(options),
                                load_models(flags.models, flags.device, streams));
   serve::Server server(service);
   server.stop_on_signals();
-  if (!serve::has_page())
-    fmt::print(streams.err,
-               "attn: the page was not built (npm was missing); there is only JSON\n");
   fmt::print(streams.out, "{}\n", server.address());
   std::fflush(streams.out);
   server.run();
@@ -118,7 +121,10 @@ void add_serve(CLI::App& app, Action& action) {
   command->footer(kFooter);
   command->add_option("--host", options.host, "Name or address to listen at")
       ->capture_default_str()
-      ->type_name("HOST");
+      ->type_name("HOST")
+      ->check([](const std::string& host) -> std::string {
+        return host.empty() ? "a name or an address is accepted, such as 127.0.0.1" : "";
+      });
   command->add_option("--port", options.port, "0: any that is free")->capture_default_str();
   command->add_option("--threads", options.threads, "Questions that are answered at once")
       ->capture_default_str()
@@ -147,7 +153,7 @@ void add_serve(CLI::App& app, Action& action) {
       ->add_option("--timeout", flags->seconds,
                    "Seconds in which a request must arrive, its turn come, its answer be taken")
       ->capture_default_str()
-      ->check(CLI::Range(0.1, 3600.0));
+      ->check(between(0.1, 3600));
   add_device_flag(*command, flags->device, "Where answers are computed");
   command->add_flag("--verbose", flags->verbose, "A line for each request on standard error");
   command->callback([flags, &action] {

@@ -23,7 +23,7 @@ text::Tokeniser learn_subwords(std::span<const std::string> lines, std::int64_t 
         "attn-vocabulary was not built, so subwords cannot be trained: it needs SentencePiece "
         "(on Debian libsentencepiece-dev). Characters and words need nothing: "
         "--source-units characters --target-units words");
-  const tasks::ScratchFolder scratch(std::filesystem::temp_directory_path());
+  const tasks::ScratchFolder scratch(tasks::temporary_folder());
   const std::filesystem::path input = scratch.path() / "lines.txt";
   const std::filesystem::path output = scratch.path() / "subwords.vocab";
   std::string text;

@@ -20,6 +20,7 @@
 #include "attn/tasks/task.hpp"
 #include "attn/tasks/trainer.hpp"
 #include "tools/attn/caption_training.hpp"
+#include "tools/attn/checks.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/device.hpp"
 #include "tools/attn/interrupt.hpp"
@@ -201,7 +202,7 @@ void add_train(CLI::App& app, Action& action) {
   command
       ->add_option("--save-every", options->save_every,
                    "Steps between checkpoints; default: a minute")
-      ->check(CLI::PositiveNumber);
+      ->check(above(0));
   command
       ->add_option("--shard-mib", options->shard_mib,
                    "Cut checkpoints into files of at most so many MiB, to be carried on")

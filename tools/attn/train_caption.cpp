@@ -14,6 +14,7 @@
 #include "attn/tasks/prepare.hpp"
 #include "attn/tasks/trainer.hpp"
 #include "tools/attn/caption_training.hpp"
+#include "tools/attn/checks.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/interrupt.hpp"
 #include "tools/attn/model_folder.hpp"
@@ -109,14 +110,14 @@ void add_caption_flags(CLI::App& command, CaptionFlags& flags) {
       ->check(CLI::Range(1, 1 << 16));
   in_group(command.add_option("--doubly", flags.doubly,
                               "Weight of the doubly stochastic term, of soft attention"))
-      ->check(CLI::NonNegativeNumber);
+      ->check(at_least(0));
   in_group(command.add_option("--reward", flags.reward, "Of REINFORCE, of hard attention"))
-      ->check(CLI::NonNegativeNumber);
+      ->check(at_least(0));
   in_group(command.add_option("--entropy", flags.entropy, "Weight of the entropy, of hard"))
-      ->check(CLI::NonNegativeNumber);
+      ->check(at_least(0));
   in_group(command.add_option("--soft-share", flags.soft_share,
                               "Share of captions that use the mixture while hard is trained"))
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(between(0, 1));
 }
 
 int train_caption(const TrainCaption& asked, const Streams& streams) {

@@ -2,8 +2,11 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 #include "attn/core/error.hpp"
@@ -22,6 +25,23 @@ void check_training_folder(const std::filesystem::path& folder, tasks::Resume re
   if (resume == tasks::Resume::no && there)
     fail<FileError>(files::path_text(folder),
                     " holds a training already; go on with --resume, or name another folder");
+  for (const char* part : {"config.json", "model.safetensors"})
+    if (resume == tasks::Resume::no && std::filesystem::exists(folder / part, ignored))
+      fail<FileError>(files::path_text(folder), " holds a model already; name another folder");
+}
+
+std::string shell_word(const std::string& text) {
+  const auto plain = [](char letter) {
+    // Bytes of other scripts are letters to every shell.
+    return static_cast<unsigned char>(letter) >= 0x80 ||
+           std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
+           std::string_view("_-+./,:=@%").find(letter) != std::string_view::npos;
+  };
+  if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return text;
+  std::string word = "'";
+  for (const char letter : text)
+    word += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  return word + "'";
 }
 
 std::string budget_text(const tasks::Budget& budget) {
@@ -45,8 +65,10 @@ void tell_end_of_training(const std::string& task, const std::string& out,
                  : "; best on the development part: " + tasks::text_of(trained.best));
   if (!trained.best.empty())
     fmt::print(streams.out, "The model is in {}. Score it: attn eval {} --model {}{}\n", out,
-               task, out, data.empty() ? "" : " --data " + data.string());
-  fmt::print(streams.out, "Go on: attn train {} --out {} --resume --minutes 10\n", task, out);
+               task, shell_word(out),
+               data.empty() ? "" : " --data " + shell_word(data.string()));
+  fmt::print(streams.out, "Go on: attn train {} --out {} --resume --minutes 10\n", task,
+             shell_word(out));
 }
 
 }  // namespace attn::tools

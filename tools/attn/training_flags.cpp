@@ -15,6 +15,7 @@
 #include "attn/tasks/task.hpp"
 #include "attn/tensor/gpu.hpp"
 #include "attn/tensor/storage.hpp"
+#include "tools/attn/checks.hpp"
 
 namespace attn::tools {
 namespace {
@@ -49,12 +50,34 @@ constexpr const char* kPrecisions[] = {"f32", "tf32", "bf16"};
 
 using Values = std::vector<std::pair<std::string, std::string>>;
 
-/// A flag whose value is kept as text under `name`.
+/// Throws where an option does not take a value.
+using TryOut = void (*)(const std::string& name, const std::string& value);
+
+/// A flag whose value is kept as text under `name`. What `try_out` refuses is wrong usage, told
+/// before any data is read.
 CLI::Option* keep(CLI::App& command, const std::string& flag, const std::string& name,
-                  const std::string& help, Values& values) {
+                  const std::string& help, Values& values, TryOut try_out) {
   return command.add_option_function<std::string>(
-      flag, [&values, name](const std::string& value) { values.emplace_back(name, value); },
+      flag,
+      [&values, name, try_out](const std::string& value) {
+        try {
+          try_out(name, value);
+        } catch (const Error& error) {
+          throw CLI::ValidationError(error.what());
+        }
+        values.emplace_back(name, value);
+      },
       help);
+}
+
+void try_model_option(const std::string& name, const std::string& value) {
+  models::ModelOptions unused;
+  models::set_option(unused, name, value);
+}
+
+void try_training_option(const std::string& name, const std::string& value) {
+  tasks::TrainingOptions unused;
+  tasks::set_training_option(unused, name, value);
 }
 
 std::string listed(const std::vector<std::string>& names) {
@@ -122,7 +145,8 @@ DType steps_in(Precision precision) {
 
 void add_model_flags(CLI::App& command, TrainingFlags& flags) {
   for (const ModelFlag& flag : kModelFlags) {
-    CLI::Option* option = keep(command, flag.flag, flag.option, flag.help, flags.model);
+    CLI::Option* option =
+        keep(command, flag.flag, flag.option, flag.help, flags.model, try_model_option);
     option->group("Model");
     const std::vector<std::string> names = models::option_values(flag.option);
     if (names.empty()) {
@@ -139,7 +163,7 @@ void add_model_flags(CLI::App& command, TrainingFlags& flags) {
 
 void add_training_flags(CLI::App& command, TrainingFlags& flags) {
   for (const tasks::TrainingFlag& flag : tasks::training_flags())
-    keep(command, "--" + flag.name, flag.name, flag.help, flags.training)
+    keep(command, "--" + flag.name, flag.name, flag.help, flags.training, try_training_option)
         ->group("Training")
         ->type_name("N");
 }
@@ -147,13 +171,13 @@ void add_training_flags(CLI::App& command, TrainingFlags& flags) {
 void add_budget_flags(CLI::App& command, TrainingFlags& flags) {
   command.add_option("--minutes", flags.budget.minutes, "End after so many, from now")
       ->group("Budget")
-      ->check(CLI::PositiveNumber);
+      ->check(above(0));
   command.add_option("--epochs", flags.budget.epochs, "End after so many over the data")
       ->group("Budget")
-      ->check(CLI::PositiveNumber);
+      ->check(above(0));
   command.add_option("--steps", flags.budget.steps, "End after so many updates")
       ->group("Budget")
-      ->check(CLI::PositiveNumber);
+      ->check(above(0));
 }
 
 void add_data_flags(CLI::App& command, TrainingFlags& flags) {

@@ -12,6 +12,7 @@
 #include "attn/core/error.hpp"
 #include "attn/drawing/draw.hpp"
 #include "attn/maps/map.hpp"
+#include "tools/attn/checks.hpp"
 
 namespace {
 
@@ -51,9 +52,9 @@ int run(int argc, char** argv) {
       });
   app.add_option("--width", request.options.width,
                  "Width to aim for, in points; small maps stay smaller; default 720")
-      ->check(CLI::Range(200.0, 10000.0));
+      ->check(attn::tools::between(200, 10000));
   app.add_option("--scale", request.options.scale, "Pixels a point, for .png; default 2")
-      ->check(CLI::Range(0.25, 16.0));
+      ->check(attn::tools::between(0.25, 16));
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

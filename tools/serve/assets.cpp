@@ -15,9 +15,10 @@ namespace attn::serve {
 namespace {
 
 constexpr std::string_view kNoPage =
-    "attn serve: the page is not in this program. It is built where npm and node are found;\n"
-    "install them (Debian: apt-get install npm) and build again. The JSON interface works:\n"
-    "see /openapi.json and /api/info.\n";
+    "attn serve: the page is not in this program. It is built where npm and node 18 are "
+    "found;\n"
+    "on Debian: sudo apt-get install -y npm, then ./attn serve again, which builds it in. The\n"
+    "JSON interface works: see /openapi.json and /api/info.\n";
 
 ServedAsset served(std::string path, std::string_view type, std::string_view bytes) {
   // Vite puts a hash of the content into the names under assets/: they never change.

@@ -53,8 +53,8 @@ std::string offline_page(const nlohmann::json& data) {
   for (const tools::Asset& asset : tools::page_assets())
     if (asset.name == "offline.html") return with_data(asset.bytes, data);
   fail<FileError>(
-      "the page is not in this program: it is built where npm and node are found; install "
-      "them (Debian: apt-get install npm) and build again");
+      "the page is not in this program: it is built where npm and node 18 are found; on "
+      "Debian: sudo apt-get install -y npm, then the same ./attn command again builds it in");
 }
 
 }  // namespace attn::serve

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -39,8 +40,13 @@ void save_checkpoint(const std::filesystem::path& path, const TrainingState& sta
                      const std::string& what, const std::vector<nn::NamedTensor>& tensors,
                      std::uint64_t shard_bytes = 0);
 
-/// Fills the tensors; names and shapes must be equal, and nothing is half-loaded.
+/// Fills the tensors; names and shapes must be equal, and nothing is half-loaded. Counts that
+/// no run can have are a FileError.
 TrainingState load_checkpoint(const std::filesystem::path& path, const std::string& what,
                               const std::vector<nn::NamedTensor>& tensors);
+
+/// A line for each member, by its path ("model.dim"), in which two JSON objects that tell what
+/// was trained differ; each begins with a line break. Empty when they are equal.
+std::string differences(const nlohmann::json& was, const nlohmann::json& is);
 
 }  // namespace attn::tasks

@@ -37,7 +37,8 @@ Vocabularies read_vocabularies(const std::filesystem::path& folder, bool shared)
 void write_vocabularies(const std::filesystem::path& folder, const PairModel& model);
 
 /// Everything is checked before it is used: a damaged file, a vocabulary that is not the one
-/// the weights were trained with, sizes that do not fit are a FileError that names the file.
+/// the weights were trained with, sizes that do not fit, weights that are not finite are a
+/// FileError that names the file.
 /// The model is in eval() and f32.
 PairModel load_model(const std::filesystem::path& folder);
 

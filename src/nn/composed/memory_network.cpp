@@ -15,6 +15,7 @@
 #include "attn/tensor/ops/matmul.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/random.hpp"
+#include "attn/tensor/storage.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "nn/padding.hpp"
@@ -49,6 +50,21 @@ Tensor word_factors(const std::vector<std::int64_t>& lengths, std::int64_t words
     }
   }
   return Tensor::from(factors, {sentences, rows, words});
+}
+
+/// The words of each memory, [batch, memories]: none of a memory that does not count, whatever
+/// its ids.
+Tensor word_lens_of(const MemoryNetworkInputs& in) {
+  const Tensor& words = in.memory_word_lens;
+  if (!in.memory_lens.defined()) return words;
+  const std::int64_t batch = in.memories.size(0);
+  const std::int64_t memories = in.memories.size(1);
+  const Tensor counts = padding::first_places(in.memory_lens, memories, Device::cpu);
+  return padding::keep_numbers(
+      words.defined() ? words.to(Device::cpu)
+                      : Tensor::full({batch, memories},
+                                     static_cast<double>(in.memories.size(2)), DType::i64),
+      counts, 0);
 }
 
 /// k / d for k = 1 ... d.
@@ -108,7 +124,7 @@ Tensor MemoryNetwork::encoded(const Embedding& words, const Tensor& ids,
 }
 
 Tensor MemoryNetwork::remembered(const Tables& tables, const MemoryNetworkInputs& in) const {
-  Tensor vectors = encoded(tables.words, in.memories, in.memory_word_lens);
+  Tensor vectors = encoded(tables.words, in.memories, word_lens_of(in));
   if (!tables.times) return vectors;
   const std::int64_t memories = in.memories.size(1);
   if (memories > options_.temporal_rows)

@@ -7,6 +7,7 @@
 #include "attn/core/error.hpp"
 #include "attn/nn/control/key_value_cache.hpp"
 #include "attn/tensor/attend.hpp"
+#include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/ops/join.hpp"
 #include "attn/tensor/tensor.hpp"
 
@@ -23,11 +24,23 @@ void validate(const Tensor& q, const Tensor& k, const std::vector<std::int64_t>&
          ", the queries, are accepted");
 }
 
+/// x [batch, kv_heads, ...], the kv head h * kv_heads / heads for each h.
+Tensor one_for_each_head(const Tensor& x, std::int64_t heads) {
+  std::vector<std::int64_t> read;
+  for (std::int64_t head = 0; head < heads; ++head) read.push_back(head * x.size(1) / heads);
+  return index_select(x, 1, Tensor::from(read, {heads}));
+}
+
 }  // namespace
 
 Attended attend_in_chunks(const Tensor& q, const Tensor& k, const Tensor& v,
                           const std::vector<std::int64_t>& chunks) {
   validate(q, k, chunks);
+  const std::int64_t heads = q.size(1);
+  // Kernels share a kv head among as many heads each.
+  if (k.size(1) > 0 && heads % k.size(1) != 0)
+    return attend_in_chunks(q, one_for_each_head(k, heads), one_for_each_head(v, heads),
+                            chunks);
   const Want want = Want::output | Want::log_sum_exp;
   if (chunks.empty())
     return attend(q, k, v, spec::scaled_dot(), spec::causal(), spec::softmax(), want);

@@ -33,14 +33,18 @@ Attended GuidedAttention::forward(const Tensor& items, const Tensor& guide,
                 spec::softmax(), want);
 }
 
-AlternatingCoAttention::AlternatingCoAttention(const CoAttentionOptions& options)
+AlternatingCoAttention::AlternatingCoAttention(const AlternatingCoAttentionOptions& options)
     : step1_(add("step1", GuidedAttention({.item_dim = options.question_dim,
                                            .hidden_dim = options.hidden_dim}))),
       step2_(add("step2", GuidedAttention({.item_dim = options.image_dim,
-                                           .hidden_dim = options.hidden_dim,
+                                           .hidden_dim = options.image_hidden_dim > 0
+                                                             ? options.image_hidden_dim
+                                                             : options.hidden_dim,
                                            .guide_dim = options.question_dim}))),
       step3_(add("step3", GuidedAttention({.item_dim = options.question_dim,
-                                           .hidden_dim = options.hidden_dim,
+                                           .hidden_dim = options.question_hidden_dim > 0
+                                                             ? options.question_hidden_dim
+                                                             : options.hidden_dim,
                                            .guide_dim = options.image_dim}))) {}
 
 AlternatingLook AlternatingCoAttention::forward(const CoAttentionInputs& in) const {

@@ -54,7 +54,9 @@ Made run_alternating(const Given& given) {
   const auto module = adapt::loaded(
       AlternatingCoAttention({.image_dim = adapt::columns(given, "step2.W_x.weight"),
                               .question_dim = adapt::columns(given, "step1.W_x.weight"),
-                              .hidden_dim = adapt::rows(given, "step1.W_x.weight")}),
+                              .hidden_dim = adapt::rows(given, "step1.W_x.weight"),
+                              .image_hidden_dim = adapt::rows(given, "step2.W_x.weight"),
+                              .question_hidden_dim = adapt::rows(given, "step3.W_x.weight")}),
       given);
   const auto looked = module.forward(sides_of(given));
   return {{{"summary_weights", looked.summary_weights},

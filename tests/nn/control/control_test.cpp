@@ -43,6 +43,21 @@ TEST(KeyValueCache, GivesTheSameNumbersInPlaceAndOnTheTape) {
   expect_close(written.log_sum_exp, whole.log_sum_exp);
 }
 
+TEST(KeyValueCache, HeadsNeedNotBeAMultipleOfThoseOfTheKeys) {
+  const Tensor q = some({1, 3, 4, 5});
+  const Tensor k = some({1, 2, 6, 5});
+  const Tensor v = some({1, 2, 6, 5});
+  const Attended together = nn::attend_in_chunks(q, k, v, {3, 1});
+  // Head h reads key head h * 2 / 3.
+  for (std::int64_t head = 0; head < 3; ++head) {
+    const std::int64_t read = head * 2 / 3;
+    expect_close(together.output.slice(1, head, head + 1),
+                 nn::attend_in_chunks(q.slice(1, head, head + 1), k.slice(1, read, read + 1),
+                                      v.slice(1, read, read + 1))
+                     .output);
+  }
+}
+
 TEST(KeyValueCache, GrowsPastItsCapacityAndKeepsWhatWasThere) {
   const NoGrad off_the_tape;
   const Tensor k = some({1, 2, 50, 3});

@@ -83,8 +83,9 @@ TEST(ParallelCoAttention, LearnsToFindTheRegionThatIsAskedFor) {
 TEST(AlternatingCoAttention, LearnsToFindTheRegionThatIsAskedFor) {
   expect_attention_learns(0.4, [](bool attends) {
     return train_lookup(
-        nn::AlternatingCoAttention(kSides), attends,
-        [](const auto& looks, const Tensor& items, const Tensor& query) {
+        nn::AlternatingCoAttention(
+            {.image_dim = kDim, .question_dim = kCount, .hidden_dim = kHidden}),
+        attends, [](const auto& looks, const Tensor& items, const Tensor& query) {
           return looks.forward({.image = items, .question = query.unsqueeze(1)}).image_vector;
         });
   });

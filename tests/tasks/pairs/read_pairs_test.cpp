@@ -51,6 +51,15 @@ TEST(ReadPairs, EveryLineIsInExactlyOnePart) {
               std::vector<std::string>{"target " + std::to_string(i)});
 }
 
+TEST(ReadPairs, AnEmptyFileIsToldSo) {
+  const Scratch scratch;
+  for (const char* text : {"", "\xEF\xBB\xBF"}) {
+    const auto path = scratch.write("p.tsv", text);
+    const std::string said = message_of<FileError>([&] { read_pairs(path, {}, {}); });
+    EXPECT_NE(said.find("is empty"), std::string::npos) << said;
+  }
+}
+
 TEST(ReadPairs, TheSeedChoosesTheSplitAndNothingElseDoes) {
   const Scratch scratch;
   const auto path = scratch.write("p.tsv", lines(200));

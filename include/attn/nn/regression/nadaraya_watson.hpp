@@ -17,8 +17,8 @@ Attended nadaraya_watson(const Tensor& q, const Tensor& k, const Tensor& v,
                          const Tensor& width = {}, const Keep& keep = {},
                          const Want& want = Want::output);
 
-/// The same for plain numbers: queries [queries], keys and values [keys], or [queries, keys]
-/// where each query has its own. Output [queries], weights [queries, keys].
+/// The same for plain numbers: queries [queries], keys and values [keys], or either of them
+/// [queries, keys] where each query has its own. Output [queries], weights [queries, keys].
 Attended nadaraya_watson_scalar(const Tensor& queries, const Tensor& keys, const Tensor& values,
                                 const Tensor& width = {}, const Keep& keep = {},
                                 const Want& want = Want::output);

@@ -37,6 +37,14 @@ class GuidedAttention : public Module {
   Tensor w_h_;  ///< "w_h" [hidden_dim]
 };
 
+struct AlternatingCoAttentionOptions {
+  std::int64_t image_dim;
+  std::int64_t question_dim;
+  std::int64_t hidden_dim;               ///< of the first step
+  std::int64_t image_hidden_dim = 0;     ///< of the second; 0: hidden_dim
+  std::int64_t question_hidden_dim = 0;  ///< of the third; 0: hidden_dim
+};
+
 struct AlternatingLook {
   Tensor summary_weights;   ///< [batch, words]
   Tensor summary;           ///< [batch, question_dim]
@@ -50,7 +58,7 @@ struct AlternatingLook {
 /// step has parameters of its own: "step1", "step2", "step3".
 class AlternatingCoAttention : public Module {
  public:
-  explicit AlternatingCoAttention(const CoAttentionOptions& options);
+  explicit AlternatingCoAttention(const AlternatingCoAttentionOptions& options);
 
   AlternatingLook forward(const CoAttentionInputs& in) const;
 

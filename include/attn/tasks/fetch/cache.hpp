@@ -17,7 +17,11 @@ std::filesystem::path cache_folder();
 /// Makes a folder and those above it; a FileError tells why it cannot.
 void make_folder(const std::filesystem::path& folder);
 
-/// A folder of our own inside the cache that goes away with everything in it.
+/// Where files may lie for a while: $TMPDIR, or /tmp; a FileError tells what is wrong with it.
+std::filesystem::path temporary_folder();
+
+/// A folder of our own inside another that goes away with everything in it. One in the cache
+/// first removes those that runs left there which were killed more than a day ago.
 class ScratchFolder {
  public:
   explicit ScratchFolder(const std::filesystem::path& parent);
