@@ -129,6 +129,33 @@ TEST(Attend, EveryResultOfWeightsIsDifferentiable) {
   }
 }
 
+/// Two keys that differ in one channel share the weight, and their scores are large: in the
+/// other channels the gradient is a difference of equals, which the rounding of the
+/// log-sum-exp must not reach.
+TEST(Attend, LargeScoresLeaveTheGradientsOfWeightsTheirDigits) {
+  constexpr std::size_t kChannels = 16;
+  std::vector<double> query(kChannels);
+  std::vector<double> keys(4 * kChannels, -1.0);
+  // Multiples of 1/16: scores are exact in f32.
+  for (std::size_t c = 0; c < kChannels; ++c) {
+    query[c] = 2.0 + 0.0625 * static_cast<double>(c);
+    keys[kChannels + c] = 1.375;
+    keys[2 * kChannels + c] = c == 0 ? 1.125 : 1.375;
+  }
+  const std::vector<double> upstream{70.0, 30.0, 50.0, 20.0};
+  const auto gradient = [&](DType dtype) {
+    const Tensor q = Tensor::from(query, {1, 1, 16}).to(dtype).set_requires_grad();
+    const Tensor k = Tensor::from(keys, {1, 4, 16}).to(dtype);
+    const Tensor weights =
+        attend(q, k, {}, spec::dot(), {}, spec::softmax(), Want::weights).weights;
+    sum(weights * Tensor::from(upstream, {1, 1, 4}).to(dtype)).backward();
+    return q.grad().to(DType::f64).to_vector<double>();
+  };
+  const auto want = gradient(DType::f64);
+  const auto got = gradient(DType::f32);
+  for (std::size_t c = 0; c < want.size(); ++c) EXPECT_NEAR(got[c], want[c], 1e-5) << c;
+}
+
 TEST(Attend, SumsOfWeightsAreWhatTheirNamesSay) {
   const Tensors in = kSize.inputs();
   const Attended got = attend(in[0], in[1], {}, spec::scaled_dot(), {}, spec::softmax(),

@@ -13,6 +13,7 @@ namespace attn::normalise {
 struct Softmax {
   static constexpr bool kRunsMax = true;
   static constexpr Coupling kCoupling = Coupling::output;
+  static constexpr bool kSumsToOne = true;
 
   template <class V>
   ATTN_FN V weight(V s, V reference) const {

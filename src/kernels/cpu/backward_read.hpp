@@ -85,6 +85,8 @@ ATTN_FN void finish_deltas(const BackwardPlan& bp, int batch, int head, int coun
   for (int i = 0; i < count; ++i) {
     if (coupling == Coupling::support)
       delta[i] = denominator[i] > 0.0f ? delta[i] / denominator[i] : 0.0f;
+    if (coupling == Coupling::output && denominator != nullptr && denominator[i] > 0.0f)
+      delta[i] /= denominator[i];
     if (coupling == Coupling::output && d_stat != nullptr)
       delta[i] -= d_stat[i * bp.d_stat.strides[2]];
   }

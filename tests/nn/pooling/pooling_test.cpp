@@ -46,6 +46,12 @@ TEST(MaxPooling, NotANumberInPaddingStaysThere) {
   EXPECT_EQ(values.grad().to_vector<double>(), (std::vector<double>{0, 1, 0, 0, 0, 0}));
 }
 
+TEST(MaxPooling, OfNothingIsZeroFromNowhere) {
+  const Maximum largest = max_pooling(Tensor::zeros({2, 0, 1}), lengths({0, 0}));
+  EXPECT_EQ(largest.values.to_vector<float>(), (std::vector<float>{0, 0}));
+  EXPECT_EQ(largest.indices.to_vector<std::int64_t>(), (std::vector<std::int64_t>{-1, -1}));
+}
+
 TEST(MaxPooling, GradientGoesToTheFirstOfEquals) {
   Tensor values = Tensor::full({1, 3, 1}, 2.0, DType::f64);
   values.set_requires_grad();
