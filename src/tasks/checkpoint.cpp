@@ -104,8 +104,8 @@ void collect_leaves(const nlohmann::json& value, const std::string& name, Leaves
         files::printable(value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
     return;
   }
-  for (const auto& [key, inner] : value.items())
-    collect_leaves(inner, name.empty() ? key : name + "." + key, leaves);
+  const std::string prefix = name.empty() ? "" : name + ".";
+  for (const auto& [key, inner] : value.items()) collect_leaves(inner, prefix + key, leaves);
 }
 
 /// What is trained, a JSON object, behind the precision where that is not f32; null for any

@@ -1,5 +1,6 @@
 #include "attn/nn/control/kv_cache_equivalence.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <vector>
@@ -26,8 +27,9 @@ void validate(const Tensor& q, const Tensor& k, const std::vector<std::int64_t>&
 
 /// x [batch, kv_heads, ...], the kv head h * kv_heads / heads for each h.
 Tensor one_for_each_head(const Tensor& x, std::int64_t heads) {
-  std::vector<std::int64_t> read;
-  for (std::int64_t head = 0; head < heads; ++head) read.push_back(head * x.size(1) / heads);
+  std::vector<std::int64_t> read(static_cast<std::size_t>(heads));
+  for (std::int64_t head = 0; head < heads; ++head)
+    read[static_cast<std::size_t>(head)] = head * x.size(1) / heads;
   return index_select(x, 1, Tensor::from(read, {heads}));
 }
 
