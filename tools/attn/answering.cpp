@@ -17,6 +17,7 @@
 
 #include "attn/core/error.hpp"
 #include "attn/files/printable.hpp"
+#include "attn/models/search.hpp"
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/heads.hpp"
 #include "attn/tasks/pair_model.hpp"
@@ -28,6 +29,7 @@
 #include "tools/attn/device.hpp"
 #include "tools/attn/draw_map.hpp"
 #include "tools/attn/model_folder.hpp"
+#include "tools/attn/search_flags.hpp"
 
 namespace attn::tools {
 namespace {

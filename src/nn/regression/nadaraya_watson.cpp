@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <vector>
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
