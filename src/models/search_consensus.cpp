@@ -13,8 +13,8 @@ namespace attn::models {
 namespace {
 
 /// A beam's answers are the top of the distribution: as they stand, the likeliest would
-/// outvote all. Of 1, 1.5, 2, 2.5, 3 and 4 this was best for summaries (development part, beams
-/// of 16, 24 and 32).
+/// outvote all. Of 1, 1.5, 2, 2.5, 3 and 4 this was best for summaries with beams of 16 and 32
+/// (development part), and within 0.02 of ROUGE-L of the best with 24.
 constexpr double kFlatter = 2.0;
 
 using Tokens = std::vector<std::int64_t>;
