@@ -27,7 +27,8 @@ inline constexpr int kAdditiveBackChannels = 2;
 
 /// What a pass over one slice of channels and a few queries reads and adds to.
 struct AdditiveSlice {
-  int cols;
+  int first;  ///< column of the first panel
+  int cols;   ///< from there on
   std::int64_t panel_stride;
   const float* panels;  ///< at the slice's first channel
   const float* tops;    ///< of the keys, in the panels
@@ -57,14 +58,14 @@ ATTN_FN void additive_backward_block(AdditiveSlice& slice, int row, int channel,
     for (int r = 0; r < kR; ++r) dq_sum[r][c] = Lane(0.0f);
   }
   // Copies: what a store to dk may alias would be read again at every step.
-  const int cols = slice.cols;
+  const int end = slice.first + slice.cols;
   const std::int64_t panel_stride = slice.panel_stride;
   const std::int64_t ds_stride = slice.ds_stride;
   const std::int64_t q_stride = slice.q_stride;
   const float* panel = slice.panels + channel * kPanel;
   const float* tops = slice.tops;
   float* dk = slice.dk + channel * kPanel;
-  const float* ds = slice.ds + row * ds_stride;
+  const float* ds = slice.ds + row * ds_stride - slice.first;
   const float* exps = slice.exps + row * kAdditiveSlice + channel;
   const float* q = slice.q + row * q_stride + channel;
 
@@ -104,16 +105,18 @@ ATTN_FN void additive_backward_block(AdditiveSlice& slice, int row, int channel,
     for (int c = 0; c < kC; ++c) dk_sum[c].store(dk + c * kPanel + v);
   };
   int j = 0;
+  int v = slice.first;
 #pragma GCC unroll 1
-  for (; j + kPanel <= cols; j += kPanel) {
+  for (; j + kPanel <= end; j += kPanel) {
 #pragma GCC unroll 1
-    for (int v = 0; v < kPanel; v += kLanes) vector(v);
+    for (; v < kPanel; v += kLanes) vector(v);
+    v = 0;
     panel += panel_stride;
     tops += panel_stride;
     dk += panel_stride;
     ds += kPanel;
   }
-  for (int v = 0; j + v < cols; v += kLanes) vector(v);
+  for (; j + v < end; v += kLanes) vector(v);
 #pragma GCC unroll 4
   for (int c = 0; c < kC; ++c) {
     slice.dw[channel + c] = dw_sum[c];
@@ -158,17 +161,19 @@ template <AdditivePath kPath>
   }
 }
 
-/// Given ds [rows, cols]: writes dq [rows, channels], whole vectors each, and adds to dw and to
-/// dk, which lies in panels like the keys and waits for additive_key_rows().
+/// Given ds [rows, cols], whose keys begin in column `first` of the first panel: writes
+/// dq [rows, channels], whole vectors each, and adds to dw and to dk, which lies in panels like
+/// the keys and waits for additive_key_rows().
 [[gnu::noinline]] inline void additive_backward(int rows, int cols, int channels,
                                                 const float* q, std::int64_t q_stride,
-                                                const float* panels, const float* w,
+                                                const float* panels, int first, const float* w,
                                                 std::int64_t w_step, const float* ds,
                                                 std::int64_t ds_stride, float* dq,
                                                 std::int64_t dq_stride, float* dk, float* dw) {
   constexpr int kQueries = 24;
   AdditiveQueries<kQueries, kAdditiveSlice> queries;
   AdditiveSlice slice;
+  slice.first = first;
   slice.cols = cols;
   slice.panel_stride = static_cast<std::int64_t>(kPanel) * additive_depth(channels);
   slice.tops = panels + channels * kPanel;
@@ -177,7 +182,7 @@ template <AdditivePath kPath>
   slice.exps = queries.exps[0];
 
   Lane top(0.0f);
-  for (int j = 0; j < cols; j += kLanes)
+  for (int j = first; j < first + cols; j += kLanes)
     top = max(top, Lane::load(slice.tops + j / kPanel * slice.panel_stride + j % kPanel));
   const float key_top = reduce_max(top);
   // dw = sum dS (1 - 2 r)

@@ -129,7 +129,7 @@ template <AdditiveRange kRange>
 /// and |w| < 2^60. The error measured at spreads from 0.1 to 30 is below 2e-7 of the sum of |w|
 /// (AVX2).
 [[gnu::noinline]] inline void additive_scores(int rows, int cols, int channels, const float* q,
-                                              std::int64_t q_stride, const float* panels,
+                                              std::int64_t q_stride, Panels panels,
                                               const float* w, std::int64_t w_step, float* s,
                                               std::int64_t s_stride) {
   AdditiveQueries<kAdditiveQueries, kAdditiveChannels> queries;
@@ -142,9 +142,7 @@ template <AdditiveRange kRange>
       const float* raw_q = q + r * q_stride + c;
       queries.read(count, depth, raw_q, q_stride);
       for (int j = 0; j < cols; j += kLanes) {
-        const float* all =
-            panels + static_cast<std::int64_t>(j / kPanel) * kPanel * additive_depth(channels) +
-            j % kPanel;
+        const float* all = panels.from(j, additive_depth(channels)).data;
         const Lane tops = Lane::load(all + channels * kPanel);
         const float* panel = all + c * kPanel;
         float* to = s + r * s_stride + j;

@@ -32,14 +32,12 @@ ATTN_FN void make_tile(const BackwardPlan& bp, const TilePlace& at, bool masked,
                        BackwardScratch& scratch) {
   const Plan& plan = bp.base;
   const int kv_head = at.head / plan.group;
-  const int depth = depth_of(plan);
   const bool kept = plan.similarities.data != nullptr;
   if (kept) {
     recall_similarities(plan, at, scratch.s, kBackwardStride);
   } else {
     score_block(plan, kv_head, at.rows, at.cols, scratch.q.data, scratch.q.stride,
-                scratch.key_panels + static_cast<std::int64_t>(column) * depth, scratch.s,
-                kBackwardStride);
+                {scratch.key_panels, column}, scratch.s, kBackwardStride);
   }
   const int cols = round_up(at.cols, kLanes);
   if (scratch.short_head && kept && masked) {
@@ -63,10 +61,9 @@ ATTN_FN void make_tile(const BackwardPlan& bp, const TilePlace& at, bool masked,
   }
   if (masked) apply_mask_where_needed(plan, at, scratch.s, kBackwardStride, scratch.bits);
   fill_tail(at.rows, at.cols, scratch.s, kBackwardStride, -kInfinity);
-  multiply_packed<false>(
-      at.rows, cols, plan.value_channels, {scratch.d_out.data, scratch.d_out.stride, 1},
-      scratch.value_panels + static_cast<std::int64_t>(column) * plan.value_channels,
-      scratch.grad, kBackwardStride);
+  multiply_packed<false>(at.rows, cols, plan.value_channels,
+                         {scratch.d_out.data, scratch.d_out.stride, 1},
+                         {scratch.value_panels, column}, scratch.grad, kBackwardStride);
   if (scratch.short_head)
     scratch.d_out_finite = all_finite(scratch.grad, kBackwardStride, at.rows, cols);
   if (bp.d_weights != nullptr)
@@ -166,9 +163,10 @@ ATTN_FN void tile_products(const BackwardPlan& bp, const TilePlace& at, int colu
               {scratch.d_out.data, scratch.d_out.stride}, scratch.d_out_finite,
               scratch.sums_empty, scratch.dv, column);
   if (plan.similarity == Similarity::additive) {
-    const std::int64_t panel = static_cast<std::int64_t>(column) * depth_of(plan);
+    const int within = column % kPanel;
+    const std::int64_t panel = static_cast<std::int64_t>(column - within) * depth_of(plan);
     additive_backward(at.rows, round_up(at.cols, kLanes), plan.channels, scratch.q.data,
-                      scratch.q.stride, scratch.key_panels + panel,
+                      scratch.q.stride, scratch.key_panels + panel, within,
                       weights_of(plan, at.head / plan.group), plan.weights.strides[3],
                       scratch.grad, kBackwardStride, dq.data, dq.stride,
                       scratch.dk.data + panel, scratch.d_weights);

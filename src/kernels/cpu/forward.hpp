@@ -26,12 +26,12 @@ namespace attn::cpu::inline ATTN_TARGET {
 /// Keys and values of one kv head, packed for the products.
 struct PackedKeys {
   int count = 0;
-  Span used;                         ///< the others are not packed
+  Span ready;                        ///< the others are not packed
   float* keys = nullptr;             ///< panels [depth, kPanel]
   float* value_panels = nullptr;     ///< [count, kPanel]
   FloatRows value_rows{nullptr, 0};  ///< where they lie, if that is as good as panels
-  bool values_checked = false;
-  bool values_finite = true;  ///< until they are checked
+  int checked = 0;                   ///< the end of those that values_finite speaks of
+  bool values_finite = true;         ///< until they are checked
 
   /// Values of keys from `key` on, a panel of channels from `channel` on.
   ATTN_FN Right values(int channel, int key) const {
@@ -60,40 +60,50 @@ ATTN_FN bool all_finite(const float* rows, std::int64_t stride, int count, int c
   return reduce_sum(rest[0] + rest[1]) == 0.0f;
 }
 
-/// The keys from the first to the last that a query of the run may look at. A part of a head
-/// then packs no more than its mask lets it see.
-ATTN_FN Span keys_used(const Plan& plan, const ForwardRun& run, int count) {
-  if (plan.masks == nullptr || !plan.streams) return {0, count};
-  Span used{count, 0};
-  for (int h = run.kv_head * plan.group; h < (run.kv_head + 1) * plan.group; ++h) {
-    Block block{run.batch, h, {run.q_begin, run.q_end}, {}};
-    const auto empty = [&](int first) ATTN_LAMBDA {
-      block.k = {first, first + kPackRows < count ? first + kPackRows : count};
-      return plan.cover(plan.masks, block) == Cover::none;
-    };
-    int begin = 0;
-    int end = round_up(count, kPackRows);
-    while (begin < end && empty(begin)) begin += kPackRows;
-    while (begin < end && empty(end - kPackRows)) end -= kPackRows;
-    if (begin < used.begin) used.begin = begin;
-    if (end > used.end) used.end = end < count ? end : count;
-  }
-  return used;
+/// Whether some of these queries may look at some of these keys.
+ATTN_FN bool looked_at(const Plan& plan, const ForwardRun& run, Span queries, Span keys) {
+  if (plan.masks == nullptr || !plan.streams) return true;
+  for (int h = run.kv_head * plan.group; h < (run.kv_head + 1) * plan.group; ++h)
+    if (plan.cover(plan.masks, {run.batch, h, queries, keys}) != Cover::none) return true;
+  return false;
 }
 
-[[gnu::noinline]] inline void pack_keys(const Plan& plan, const ForwardRun& run, float* rows,
-                                        PackedKeys& packed) {
+/// The first key that a query of the run may look at, in steps of what is packed at a time.
+ATTN_FN int keys_begin(const Plan& plan, const ForwardRun& run, int count) {
+  const Span queries{run.q_begin, run.q_end};
+  int begin = 0;
+  while (begin < count &&
+         !looked_at(plan, run, queries, {begin, min_of(begin + kPackRows, count)}))
+    begin += kPackRows;
+  return min_of(begin, count);
+}
+/// The end of the keys from `begin` on that some of these queries may look at.
+ATTN_FN int keys_end(const Plan& plan, const ForwardRun& run, Span queries, int begin,
+                     int count) {
+  int end = begin;
+  while (end < count && looked_at(plan, run, queries, {end, count})) end += kPackRows;
+  return min_of(end, count);
+}
+
+/// Packs the keys up to `end` that are not yet packed.
+[[gnu::noinline]] inline void pack_keys(const Plan& plan, const ForwardRun& run, int end,
+                                        float* rows, PackedKeys& packed) {
   const int depth = depth_of(plan);
   const int key_stride = round_up(depth > plan.channels ? depth : plan.channels, kLanes);
   const int value_stride = round_up(plan.value_channels, kLanes);
   const RawRows k = plan.key_rows(plan.k, run.batch, run.kv_head);
   const RawRows v = plan.key_rows(plan.v, run.batch, run.kv_head);
-  // Few queries do not earn back what a copy of the values costs.
-  if (plan.group * plan.queries(run.batch) <= kShortQueries && lies_close(v) &&
+  // Few queries do not earn back what a copy of the values costs, nor do those that a mask
+  // leaves few keys, if a row of a panel is more than a cache line: single lines that lie apart
+  // share few sets (Zen 4, causal, N4096 D64: 1 % faster with AVX-512 so, 2 % slower with
+  // AVX2).
+  constexpr bool kWide = kPanel * sizeof(float) > 64;
+  const bool few = plan.group * plan.queries(run.batch) <= kShortQueries;
+  if ((few || (kWide && plan.masks != nullptr)) && lies_close(v) &&
       lies_as_float(v, plan.value_channels))
     packed.value_rows = float_rows(v, 0, packed.count, plan.value_channels, nullptr, 0);
-  for (int j = packed.used.begin; j < packed.used.end; j += kPackRows) {
-    const int count = packed.used.end - j < kPackRows ? packed.used.end - j : kPackRows;
+  for (int& j = packed.ready.end; j < end; j = min_of(j + kPackRows, end)) {
+    const int count = min_of(end - j, kPackRows);
     float* panels = packed.keys + static_cast<std::int64_t>(j) * depth;
     if (plan.similarity == Similarity::dot) {
       const FloatRows keys = float_rows(k, j, count, plan.channels, rows, key_stride);
@@ -113,14 +123,14 @@ ATTN_FN Span keys_used(const Plan& plan, const ForwardRun& run, int count) {
 /// Looks whether the values are finite. Asked for when an output is not: what is multiplied by
 /// zero counts for nothing, and products then have to leave it out.
 [[gnu::noinline]] inline void check_values(const Plan& plan, PackedKeys& packed) {
-  packed.values_checked = true;
   for (int c = 0; c < plan.value_channels; c += kPanel) {
     const int left = round_up(plan.value_channels - c, kLanes);
-    const Right rows = packed.values(c, packed.used.begin);
-    if (!all_finite(rows.data, rows.stride, packed.used.end - packed.used.begin,
-                    left < kPanel ? left : kPanel))
+    const Right rows = packed.values(c, packed.ready.begin);
+    if (!all_finite(rows.data, rows.stride, packed.ready.end - packed.ready.begin,
+                    min_of(left, kPanel)))
       packed.values_finite = false;
   }
+  packed.checked = packed.ready.end;
 }
 
 /// What one tile of queries carries along the keys.
@@ -151,7 +161,6 @@ struct ForwardScratch {
   ForwardScratch(const Plan& plan, const ForwardRun& run, Scratch& scratch) {
     constexpr int kAll = kTileRows * kRowTiles;
     packed.count = plan.keys(run.batch);
-    packed.used = {0, packed.count};
     const std::int64_t padded = round_up(packed.count, kPackRows);
     packed.keys = scratch.take<float>(padded * depth_of(plan));
     packed.value_panels = scratch.take<float>(padded * round_up(plan.value_channels, kPanel));
@@ -268,7 +277,7 @@ ATTN_FN void apply_factors(const Plan& plan, const TilePlace& at, float* w,
                                  stride);
 }
 
-/// One block of keys for one tile of queries, streaming. at.k begins a panel.
+/// One block of keys for one tile of queries, streaming. at.k begins a vector.
 ATTN_FN void push_block(const Plan& plan, int kv_head, const ForwardScratch& scratch,
                         TilePlace at, RunningRows& rows) {
   const Kept kept = kept_columns(plan, at);
@@ -276,8 +285,7 @@ ATTN_FN void push_block(const Plan& plan, int kv_head, const ForwardScratch& scr
   at.k += kept.begin;
   at.cols = kept.end - kept.begin;
   score_block(plan, kv_head, at.rows, at.cols, rows.q.data, rows.q.stride,
-              scratch.packed.keys + static_cast<std::int64_t>(at.k) * depth_of(plan), scratch.s,
-              scratch.s_stride);
+              {scratch.packed.keys, at.k}, scratch.s, scratch.s_stride);
   keep_similarities(plan, at, scratch.s, scratch.s_stride);
   finish_scores(plan, at, kept.masked, scratch.s, scratch.s_stride, scratch.bits);
   const FlatNormaliser& n = plan.normaliser;
@@ -293,11 +301,11 @@ ATTN_FN void push_block(const Plan& plan, int kv_head, const ForwardScratch& scr
 
 /// Pushes all keys to the tiles of queries. They pass over a block of keys one after the other,
 /// while it is in cache. Each tile's blocks begin where its mask does: a narrow window is then
-/// one block, wherever it lies.
-template <class Place>
+/// one block, wherever it lies. `fetch_next(t)` is called once a tile, before it is computed.
+template <class Place, class Fetch>
 ATTN_FN void push_keys(const Plan& plan, int kv_head, const ForwardScratch& scratch, int tiles,
-                       const Place& place, RunningRows* rows) {
-  const int count = scratch.packed.used.end;
+                       const Place& place, const Fetch& fetch_next, RunningRows* rows) {
+  const int count = scratch.packed.ready.end;
   for (bool more = true; more;) {
     more = false;
     for (int t = 0; t < tiles; ++t) {
@@ -308,6 +316,7 @@ ATTN_FN void push_keys(const Plan& plan, int kv_head, const ForwardScratch& scra
       at.cols = count - at.k < kTileCols ? count - at.k : kTileCols;
       rows[t].next = at.k + at.cols;
       more = more || rows[t].next < count;
+      if (rows[t].empty) fetch_next(t);
       push_block(plan, kv_head, scratch, at, rows[t]);
     }
   }
@@ -317,7 +326,6 @@ ATTN_FN void push_keys(const Plan& plan, int kv_head, const ForwardScratch& scra
 [[gnu::noinline]] inline void whole_scores(const Plan& plan, int kv_head,
                                            const ForwardScratch& scratch, TilePlace at,
                                            FloatRows q) {
-  const int depth = depth_of(plan);
   const int count = scratch.packed.count;
   for (int k = 0; k < count; k += kTileCols) {
     at.k = k;
@@ -332,8 +340,7 @@ ATTN_FN void push_keys(const Plan& plan, int kv_head, const ForwardScratch& scra
     part.k += kept.begin;
     part.cols = kept.end - kept.begin;
     score_block(plan, kv_head, at.rows, part.cols, q.data, q.stride,
-                scratch.packed.keys + static_cast<std::int64_t>(part.k) * depth, s + kept.begin,
-                scratch.s_stride);
+                {scratch.packed.keys, part.k}, s + kept.begin, scratch.s_stride);
     keep_similarities(plan, part, s + kept.begin, scratch.s_stride);
     finish_scores(plan, part, kept.masked, s + kept.begin, scratch.s_stride, scratch.bits);
   }
@@ -445,7 +452,7 @@ ATTN_FN bool forward_tile(const Plan& plan, const ForwardRun& run, int head,
                scratch.mass + r,
                scratch.rescale + r,
                true,
-               scratch.packed.used.begin};
+               scratch.packed.ready.begin};
   }
   for (int r = 0; r < count; ++r) {
     scratch.reference[r] = plan.normaliser.runs_max ? -kInfinity : 0.0f;
@@ -457,7 +464,18 @@ ATTN_FN bool forward_tile(const Plan& plan, const ForwardRun& run, int head,
   };
   clear_similarities(plan, {run.batch, head, first, 0, count, scratch.packed.count});
   if (plan.streams) {
-    push_keys(plan, run.kv_head, scratch, tiles, place, rows);
+    // What the queries behind these need comes from memory meanwhile, a share with each tile.
+    const auto fetch_next = [&](int t) ATTN_LAMBDA {
+      const int q = first + kTileRows * kRowTiles + t * height;
+      const int k = scratch.packed.ready.end + t * height;
+      const int k_end = min_of(k + height, scratch.packed.count);
+      prefetch_rows(plan.query_rows(plan.q, run.batch, head), q, min_of(q + height, run.q_end),
+                    plan.channels);
+      prefetch_rows(plan.key_rows(plan.k, run.batch, run.kv_head), k, k_end, plan.channels);
+      prefetch_rows(plan.key_rows(plan.v, run.batch, run.kv_head), k, k_end,
+                    plan.value_channels);
+    };
+    push_keys(plan, run.kv_head, scratch, tiles, place, fetch_next, rows);
     TilePlace all = place(0);
     all.rows = count;
     plan.normaliser.ops->finish(plan.normaliser.functor, plan.normaliser.tables, all,
@@ -490,16 +508,19 @@ inline std::size_t forward_bytes(const Plan& plan, const ForwardRun& run) {
 inline void forward(const Plan& plan, const ForwardRun& run, std::byte* memory) {
   Scratch pieces{memory};
   ForwardScratch scratch(plan, run, pieces);
-  scratch.packed.used = keys_used(plan, run, scratch.packed.count);
-  pack_keys(plan, run, scratch.rows, scratch.packed);
+  PackedKeys& packed = scratch.packed;
+  packed.ready.begin = packed.ready.end = keys_begin(plan, run, packed.count);
   constexpr int kAll = kTileRows * kRowTiles;
   for (int h = run.kv_head * plan.group; h < (run.kv_head + 1) * plan.group; ++h)
     for (int q = run.q_begin; q < run.q_end; q += kAll) {
       const int rows = run.q_end - q < kAll ? run.q_end - q : kAll;
+      // No sooner than a query looks at them: `fetch_next` then has them on the way in time.
+      pack_keys(plan, run, keys_end(plan, run, {q, q + rows}, packed.ready.end, packed.count),
+                scratch.rows, packed);
       const bool finite = forward_tile(plan, run, h, scratch, q, rows);
-      if (finite || scratch.packed.values_checked) continue;
-      check_values(plan, scratch.packed);
-      if (!scratch.packed.values_finite) forward_tile(plan, run, h, scratch, q, rows);
+      if (finite || !packed.values_finite || packed.checked == packed.ready.end) continue;
+      check_values(plan, packed);
+      if (!packed.values_finite) forward_tile(plan, run, h, scratch, q, rows);
     }
 }
 

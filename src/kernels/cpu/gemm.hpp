@@ -156,15 +156,31 @@ ATTN_FN void multiply(int rows, int cols, int depth, Left a, Right b, float* c,
   }
 }
 
-/// The same with B cut into panels, each [depth, kPanel], one behind the other.
+/// B cut into panels, each [depth, kPanel], one behind the other, from a vector of columns on.
+struct Panels {
+  const float* data;
+  int first;  ///< column, a multiple of kLanes
+
+  /// Column `first + j` of B and those behind it in its panel.
+  ATTN_FN Right from(int j, int depth) const {
+    const int within = (first + j) % kPanel;
+    return {data + static_cast<std::int64_t>(first + j - within) * depth + within, kPanel};
+  }
+  /// How many vectors that is, of `cols` columns from `first` on.
+  ATTN_FN int vectors(int j, int cols) const {
+    const int in_panel = kPanel - (first + j) % kPanel;
+    return (cols - j < in_panel ? cols - j : in_panel) / kLanes;
+  }
+};
+
+/// The same with B in panels.
 template <bool kAdd, Inner kInner = Inner::product>
-ATTN_FN void multiply_packed(int rows, int cols, int depth, Left a, const float* panels,
-                             float* c, std::int64_t c_stride) {
-  for (int j = 0; j < cols; j += kPanel) {
-    const int vectors = cols - j >= kPanel ? kVectors : (cols - j) / kLanes;
-    multiply_panel<kAdd, kInner>(rows, vectors, depth, a,
-                                 {panels + static_cast<std::int64_t>(j) * depth, kPanel}, c + j,
-                                 c_stride);
+ATTN_FN void multiply_packed(int rows, int cols, int depth, Left a, Panels b, float* c,
+                             std::int64_t c_stride) {
+  for (int j = 0; j < cols;) {
+    const int vectors = b.vectors(j, cols);
+    multiply_panel<kAdd, kInner>(rows, vectors, depth, a, b.from(j, depth), c + j, c_stride);
+    j += vectors * kLanes;
   }
 }
 

@@ -26,14 +26,12 @@ namespace attn::cpu::inline ATTN_TARGET {
 ATTN_FN void tapped_scores(const Plan& plan, const ForwardRun& run,
                            const ForwardScratch& scratch, FloatRows q, TilePlace at,
                            int modifiers, bool masked) {
-  const int depth = depth_of(plan);
   for (int k = 0; k < scratch.packed.count; k += kTileCols) {
     at.k = k;
     at.cols = scratch.packed.count - k < kTileCols ? scratch.packed.count - k : kTileCols;
     float* s = scratch.s + k;
-    score_block(plan, run.kv_head, at.rows, at.cols, q.data, q.stride,
-                scratch.packed.keys + static_cast<std::int64_t>(k) * depth, s,
-                scratch.s_stride);
+    score_block(plan, run.kv_head, at.rows, at.cols, q.data, q.stride, {scratch.packed.keys, k},
+                s, scratch.s_stride);
     modify(plan, modifiers, at, s, scratch.s_stride);
     if (masked && plan.masks != nullptr)
       apply_mask(plan, at, s, scratch.s_stride, scratch.bits);
@@ -44,7 +42,7 @@ inline void inspect(const Plan& plan, const ForwardRun& run, const RowVisitor& v
                     std::byte* memory) {
   Scratch pieces{memory};
   ForwardScratch scratch(plan, run, pieces);
-  pack_keys(plan, run, scratch.rows, scratch.packed);
+  pack_keys(plan, run, scratch.packed.count, scratch.rows, scratch.packed);
   for (int h = run.kv_head * plan.group; h < (run.kv_head + 1) * plan.group; ++h)
     for (int q = run.q_begin; q < run.q_end; q += kTileRows) {
       const int rows = run.q_end - q < kTileRows ? run.q_end - q : kTileRows;

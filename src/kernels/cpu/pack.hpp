@@ -19,6 +19,10 @@ ATTN_FN constexpr int round_up(int count, int step) {
   return (count + step - 1) / step * step;
 }
 
+ATTN_FN constexpr int min_of(int a, int b) {
+  return a < b ? a : b;
+}
+
 template <class T>
 ATTN_FN void read_row(const T* from, std::int64_t step, int count, float* to) {
   int c = 0;
@@ -58,6 +62,18 @@ ATTN_FN void with_type(DType dtype, const Run& run) {
       for (std::int64_t c = channels; c < stride; ++c) to[j * stride + c] = 0.0f;
     }
   });
+}
+
+/// Asks for rows [first, end) of whole lines in the second cache; nothing waits for them.
+ATTN_FN void prefetch_rows(const RawRows& rows, int first, int end, int channels) {
+  if (rows.channel != 1 || rows.pages != nullptr) return;
+  constexpr std::int64_t kLine = 64;
+  const auto size = static_cast<std::int64_t>(size_of(rows.dtype));
+  for (int r = first; r < end; ++r) {
+    const char* row = static_cast<const char*>(rows.base) + r * rows.row * size;
+    for (std::int64_t byte = 0; byte < channels * size; byte += kLine)
+      __builtin_prefetch(row + byte, 0, 2);
+  }
 }
 
 /// fp32 rows: element (r, c) is data[r * stride + c].

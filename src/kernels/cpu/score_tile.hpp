@@ -14,7 +14,7 @@
 
 namespace attn::cpu::inline ATTN_TARGET {
 
-/// Columns of a block that any query of the tile may look at, in whole panels, and whether the
+/// Columns of a block that any query of the tile may look at, in whole vectors, and whether the
 /// mask has to be asked inside.
 struct Kept {
   int begin = 0;
@@ -34,17 +34,17 @@ ATTN_FN Kept kept_columns(const Plan& plan, const TilePlace& at) {
     block.k = {at.k + first, at.k + (end < at.cols ? end : at.cols)};
     return plan.cover(plan.masks, block) == Cover::none;
   };
-  while (kept.begin < kept.end && empty(kept.begin, kept.begin + kPanel)) kept.begin += kPanel;
+  while (kept.begin < kept.end && empty(kept.begin, kept.begin + kLanes)) kept.begin += kLanes;
   if (kept.begin >= kept.end) return {0, 0, false};
   // What is empty behind a window is often long.
-  int end = round_up(at.cols, kPanel);
-  for (int step = kTileCols; step >= kPanel; step /= 2)
+  int end = round_up(at.cols, kLanes);
+  for (int step = kTileCols; step >= kLanes; step /= 2)
     while (end - step > kept.begin && empty(end - step, end)) end -= step;
   kept.end = end < at.cols ? end : at.cols;
   return kept;
 }
 
-/// The first key from `k` on whose panel any query of the tile may look at, or `count`.
+/// The first key from `k` on whose vector any query of the tile may look at, or `count`.
 ATTN_FN int first_kept(const Plan& plan, const TilePlace& at, int k, int count) {
   if (plan.masks == nullptr) return k;
   Block block{at.batch, at.head, {at.q, at.q + at.rows}, {}};
@@ -54,7 +54,7 @@ ATTN_FN int first_kept(const Plan& plan, const TilePlace& at, int k, int count) 
   };
   if (k > 0 && k < count && empty(count - k)) return count;
   while (k < count && empty(kTileCols)) k += kTileCols;
-  for (int half = kTileCols / 2; half >= kPanel && k < count; half /= 2)
+  for (int half = kTileCols / 2; half >= kLanes && k < count; half /= 2)
     if (empty(half)) k += half;
   return k < count ? k : count;
 }

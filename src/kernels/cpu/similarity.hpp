@@ -89,7 +89,7 @@ ATTN_FN float inverse_norm(const float* row, int channels) {
 
 /// s [rows, cols] = similarity of prepared queries and panels of prepared keys.
 ATTN_FN void score_block(const Plan& plan, int kv_head, int rows, int cols, const float* q,
-                         std::int64_t q_stride, const float* panels, float* s,
+                         std::int64_t q_stride, Panels panels, float* s,
                          std::int64_t s_stride) {
   const int depth = depth_of(plan);
   const int padded = round_up(cols, kLanes);
