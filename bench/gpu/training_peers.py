@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows G7 and G8: training steps of attn and of the same models in PyTorch, in turn on one GPU.
 
-    training_peers.py [training_bench] [--rounds N] [--rows G7,G8] [--peers eager,compiled]
+    training_peers.py [training_bench] [--rounds N] [--rows G7,G8] [--peers eager,compiled] [--json FILE]
 
 A step is forward, backward, clipping and Adam. G7: GRU encoder and decoder of two layers with
 additive attention, in fp32 (PyTorch's cuDNN takes TF32 by default; its products do not). G8: the
 base Transformer in bf16; PyTorch by autocast, its weights and Adam in fp32, as is usual."""
 
 import argparse
+import json
 import math
 import statistics
 import subprocess
@@ -192,7 +193,9 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--rows", default="G7,G8")
     parser.add_argument("--peers", default="eager,compiled")
+    parser.add_argument("--json", help="write the milliseconds of each row to this file")
     args = parser.parse_args()
+    found = {}
     for row in args.rows.split(","):
         peers = dict(contenders(row, args.peers.split(",")))
         times = {}
@@ -202,6 +205,7 @@ def main():
             for name in OURS[row]:
                 times.setdefault(name, []).append(ours(args.program, name))
         best = {name: statistics.median(all) for name, all in times.items()}
+        found[row] = best
         print(f"{row} {TITLES[row]}, milliseconds of a step")
         for name in peers:
             print(f"  PyTorch {name:<12} {best[name]:8.2f}")
@@ -210,6 +214,9 @@ def main():
             print(f"  attn {name:<17} {best[name]:6.2f}  {ratios}", flush=True)
         del peers
         torch.cuda.empty_cache()
+    if args.json:
+        with open(args.json, "w") as file:
+            json.dump(found, file)
 
 
 if __name__ == "__main__":
