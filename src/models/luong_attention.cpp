@@ -65,7 +65,7 @@ spec::Score LuongAttention::scores(const Tensor& h, const DecoderSource& source)
 }
 
 Tensor LuongAttention::centre(const Tensor& h, const DecoderSource& source) const {
-  const Tensor length = source.lengths.to(h.dtype()).unsqueeze(1);
+  const Tensor length = source.lengths.to(h.device()).to(h.dtype()).unsqueeze(1);
   return length * sigmoid(linear(tanh(linear(h, w_p_)), v_p_.unsqueeze(0)).squeeze(-1));
 }
 

@@ -1,7 +1,5 @@
 #include "attn/tasks/pair_model.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -19,8 +17,8 @@
 #include "attn/nn/state.hpp"
 #include "attn/tasks/batches.hpp"
 #include "attn/tasks/fetch/cache.hpp"
-#include "attn/tensor/tensor.hpp"
 #include "attn/text/tokeniser.hpp"
+#include "tasks/check_finite.hpp"
 
 namespace attn::tasks {
 namespace {
@@ -91,19 +89,6 @@ void check_sizes(const models::ModelOptions& options, const fs::path& folder) {
                     " and ", options.decoder_layers, " layers with dim ", options.dim,
                     ", at least ", least, " weights; ", kWeights, " beside it has only ", bytes,
                     " bytes");
-}
-
-/// A model with such weights would answer with nothing, and no error.
-void check_finite(const models::Seq2Seq& model, const fs::path& path) {
-  for (const auto& [name, tensor] : model.named_parameters()) {
-    const Tensor packed = tensor.detach().contiguous();
-    const float* values = packed.data<float>();
-    const float* end = values + packed.numel();
-    const float* bad = std::find_if(values, end, [](float x) { return !std::isfinite(x); });
-    if (bad != end)
-      fail<FileError>(files::path_text(path), " is damaged: ", name, " holds ", *bad,
-                      "; finite weights are accepted");
-  }
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <memory>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "attn/core/dtype.hpp"
@@ -107,12 +108,31 @@ TEST(GpuModels, RecurrentAndConvolutionalOnesToo) {
   }
 }
 
-TEST(GpuModels, AndWhenItCopies) {
+TEST(GpuModels, EveryOptionToo) {
   SKIP_WITHOUT_GPU();
-  models::ModelOptions options = small();
-  options.copy = models::Copy::pointer;
-  options.tie = models::Tie::all;
-  expect_same_losses(options);
+  using Options = std::vector<std::pair<const char*, const char*>>;
+  for (const Options& chosen : {
+           Options{{"kind", "transformer"}, {"positions", "relative"}},
+           {{"kind", "transformer"}, {"copy", "pointer"}, {"tie", "all"}},
+           {{"kind", "transformer"}, {"copy", "coverage"}, {"tie", "output"}},
+           {{"kind", "luong"}, {"score", "dot"}, {"feeding", "off"}},
+           {{"kind", "luong"}, {"score", "concat"}, {"reach", "local-m"}, {"window", "2"}},
+           {{"kind", "luong"}, {"score", "location"}, {"feeding", "on"}},
+           {{"kind", "luong"}, {"score", "general"}, {"reach", "local-p"}, {"window", "2"}},
+           {{"kind", "luong"}, {"score", "concat"}, {"reach", "local-p"}},
+           {{"kind", "bahdanau"}, {"copy", "coverage"}},
+           {{"kind", "bahdanau"}, {"copy", "pointer"}, {"word_dropout", "0.1"}},
+           {{"kind", "convolutional"}, {"kernel", "5"}, {"dropout", "0.1"}},
+       }) {
+    models::ModelOptions options = small();
+    std::string names;
+    for (const auto& [name, value] : chosen) {
+      models::set_option(options, name, value);
+      (names += name) += std::string("=") + value + " ";
+    }
+    SCOPED_TRACE(names);
+    expect_same_losses(options);
+  }
 }
 
 TEST(GpuModels, AllOfThemLearnInBf16AsInF32) {

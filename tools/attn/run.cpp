@@ -134,6 +134,13 @@ int parsed(const std::vector<std::string>& arguments, const Streams& streams) {
   bool json = false;
   CLI::App* about =
       app.add_subcommand("info", "Show the CPU, the kernels for it, threads and caches");
+  about->footer(
+      "\nWhich instruction set the kernels take here, how many threads, what the caches hold "
+      "and\n"
+      "whether there is a GPU.\n"
+      "\nExamples:\n"
+      "    attn info\n"
+      "    attn info --json");
   about->add_flag("--json", json, "As JSON");
   // Never parsed here: attn-bench reads its own arguments.
   app.add_subcommand("bench", "Measure speed: everything behind it goes to attn-bench");

@@ -16,6 +16,7 @@
 #include "attn/tasks/caption/canvas.hpp"
 #include "attn/tasks/fetch/cache.hpp"
 #include "tasks/caption/options_json.hpp"
+#include "tasks/check_finite.hpp"
 
 namespace attn::tasks {
 namespace {
@@ -54,6 +55,7 @@ CaptionModel load_caption_model(const fs::path& folder) {
       make_caption_model(captioner_options(files::member(config, "model", where), where));
   model.history = config.contains("history") ? config["history"].dump() : "{}";
   nn::load_state(folder / kCaptionWeights, *model.model);
+  check_finite(*model.model, folder / kCaptionWeights);
   model.model->eval();
   return model;
 }

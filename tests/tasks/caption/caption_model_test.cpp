@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <variant>
@@ -68,6 +69,17 @@ TEST(CaptionModel, DamageAndMissingFilesAreErrorsThatNameTheFile) {
     std::filesystem::remove(path);
     EXPECT_THROW(load_caption_model(folder.path()), Error) << name;
   }
+}
+
+TEST(CaptionModel, WeightsThatAreNotFiniteAreRefusedByName) {
+  const Scratch folder;
+  const CaptionModel model = fresh(models::Looking::soft);
+  const auto [name, tensor] = model.model->named_parameters().back();
+  tensor.mutable_data<float>()[tensor.numel() - 1] = std::numeric_limits<float>::quiet_NaN();
+  save_caption_model(folder.path(), model);
+  const std::string said = message_of<FileError>([&] { load_caption_model(folder.path()); });
+  EXPECT_NE(said.find("model.safetensors"), std::string::npos) << said;
+  EXPECT_NE(said.find(name), std::string::npos) << said;
 }
 
 TEST(CaptionModel, AConfigThatDoesNotFitIsRefused) {

@@ -186,7 +186,7 @@ __global__ void __launch_bounds__(BackwardTile<kDim>::kAllThreads, 1)
     memory.keys_here.start(1);
     for (int stage = 0; stage < Tile::kStages; ++stage) {
       memory.full[stage].start(1);
-      memory.empty[stage].start(Tile::kWarps);
+      memory.empty[stage].start(Tile::kThreads);
     }
     for (int stage = 0; stage < Tile::kScoreStages; ++stage) {
       memory.scores_full[stage].start(Tile::kWarps);
@@ -302,7 +302,7 @@ __global__ void __launch_bounds__(BackwardTile<kDim>::kAllThreads, 1)
     wait_for_products<0>();
     pin(dk);
     pin(dv);
-    leave(memory.empty[stage]);
+    leave_each(memory.empty[stage]);
     head_before = here.head;
     query_before = query;
   }

@@ -32,6 +32,13 @@ struct ForwardMaps {
 struct FetchedKeys {
   int tile;  ///< negative: there are no more
   bool ask;  ///< the mask keeps some of its pairs, not all
+
+  /// For all lanes of a warp, read by the one that says when they leave.
+  __device__ __forceinline__ FetchedKeys for_warp() const {
+    const int both = lane_id() == 0 ? 2 * tile + (ask ? 1 : 0) : 0;
+    const int all = __shfl_sync(0xffffffffu, both, 0);
+    return {all >> 1, (all & 1) != 0};
+  }
 };
 
 /// Shared memory of a block; it begins at a multiple of 1024 bytes.
@@ -168,7 +175,7 @@ __global__ void __launch_bounds__(ForwardTile<kDim>::kAllThreads, 1)
 
   memory.queries_here.wait(0);
   memory.k_full[0].wait(0);
-  FetchedKeys here = memory.fetched[0];
+  FetchedKeys here = memory.fetched[0].for_warp();
   if (here.tile >= 0) {
     begin_products();
     rows_by_rows<T>(s[0], memory.q, 64 * group, memory.k[0]);
@@ -182,7 +189,7 @@ __global__ void __launch_bounds__(ForwardTile<kDim>::kAllThreads, 1)
     for (;; ++turn) {
       const int stage = turn % Tile::kStages;
       memory.k_full[stage].wait(parity(turn));
-      here = memory.fetched[stage];
+      here = memory.fetched[stage].for_warp();
       if (here.tile < 0) break;
       const int before = (turn - 1) % Tile::kStages;
       memory.v_full[before].wait(parity(turn - 1));
