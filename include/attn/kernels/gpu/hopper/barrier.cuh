@@ -56,13 +56,6 @@ __device__ __forceinline__ void leave(Barrier& barrier) {
   if ((threadIdx.x & 31) == 0) barrier.arrive();
 }
 
-/// An arrival for each of its lanes, where they read what the barrier guards by themselves: the
-/// matrix units wait for a warp as a whole, and racecheck does not follow a lane that speaks
-/// for the others.
-__device__ __forceinline__ void leave_each(Barrier& barrier) {
-  barrier.arrive();
-}
-
 /// Barriers that were started are seen by the TMA.
 __device__ __forceinline__ void fence_started_barriers() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
