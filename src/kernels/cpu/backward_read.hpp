@@ -12,7 +12,6 @@
 #include "attn/kernels/recipe.hpp"
 #include "kernels/cpu/backward_plan.hpp"
 #include "kernels/cpu/backward_scratch.hpp"
-#include "kernels/cpu/forward.hpp"
 #include "kernels/cpu/pack.hpp"
 #include "kernels/cpu/plan.hpp"
 #include "kernels/cpu/similarity.hpp"

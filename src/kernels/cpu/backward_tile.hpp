@@ -17,7 +17,6 @@
 #include "kernels/cpu/backward_read.hpp"
 #include "kernels/cpu/backward_scratch.hpp"
 #include "kernels/cpu/backward_turns.hpp"
-#include "kernels/cpu/forward.hpp"
 #include "kernels/cpu/gemm.hpp"
 #include "kernels/cpu/pack.hpp"
 #include "kernels/cpu/plan.hpp"

@@ -8,7 +8,6 @@
 
 #include "attn/kernels/cpu/lane.hpp"
 #include "attn/kernels/cpu/lane_math.hpp"
-#include "kernels/cpu/forward.hpp"
 #include "kernels/cpu/gemm.hpp"
 #include "kernels/cpu/pack.hpp"
 #include "kernels/cpu/plan.hpp"

@@ -5,7 +5,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstddef>
-#include <cstdint>
 
 #include "attn/core/macros.hpp"
 #include "attn/core/math.hpp"
@@ -14,6 +13,7 @@
 #include "kernels/cpu/forward.hpp"
 #include "kernels/cpu/kernel_table.hpp"
 #include "kernels/cpu/pack.hpp"
+#include "kernels/cpu/packed_keys.hpp"
 #include "kernels/cpu/plan.hpp"
 #include "kernels/cpu/score_tile.hpp"
 #include "kernels/cpu/scratch.hpp"

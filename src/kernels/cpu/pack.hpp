@@ -82,6 +82,23 @@ struct FloatRows {
   std::int64_t stride;
 };
 
+/// Whether rows [count, stride] hold neither NaN nor infinity: x - x is zero just then.
+ATTN_FN bool all_finite(const float* rows, std::int64_t stride, int count, int channels) {
+  Lane rest[2] = {Lane(0.0f), Lane(0.0f)};
+  for (int r = 0; r < count; ++r) {
+    const float* row = rows + r * stride;
+    int c = 0;
+    for (; c + 2 * kLanes <= channels; c += 2 * kLanes)
+#pragma GCC unroll 2
+      for (int i = 0; i < 2; ++i) {
+        const Lane x = Lane::load(row + c + i * kLanes);
+        rest[i] += x - x;
+      }
+    for (; c < channels; c += kLanes) rest[0] += Lane::load(row + c) - Lane::load(row + c);
+  }
+  return reduce_sum(rest[0] + rest[1]) == 0.0f;
+}
+
 /// Whether rows are near enough for a product to stream over them where they lie. Rows a KiB
 /// or more apart would share few sets of the first cache; they are copied.
 ATTN_FN bool lies_close(const RawRows& rows) {
