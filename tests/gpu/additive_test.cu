@@ -309,6 +309,8 @@ TEST_F(AdditiveGpu, TakesLengthsAndACausalMask) {
       compare(random, size, stages, recipe, [&](Problem& p) {
         std::fill(p.k.begin() + keys * 36, p.k.begin() + 2 * keys * 36, std::nan(""));
         std::fill(p.v.begin() + keys * 28, p.v.begin() + 2 * keys * 28, std::nan(""));
+        std::fill(p.k.begin() + (2 * keys + lengths[2]) * 36, p.k.end(), std::nan(""));
+        std::fill(p.v.begin() + (2 * keys + lengths[2]) * 28, p.v.end(), std::nan(""));
       });
       const auto mask_of = [&](const int* list) {
         return mask::both(mask::Causal{keys - 45}, mask::Lengths{list});
@@ -360,6 +362,19 @@ TEST_F(AdditiveGpu, TakesRecipesChosenAtRunTime) {
     compare(random, size, make(which, lengths_there.get(), bias_there.get()),
             make(which, lengths.data(), bias.data()));
   }
+  // A score of -inf hides a key as a mask does.
+  auto hiding = bias;
+  hiding[7] = -std::numeric_limits<float>::infinity();
+  const OnDevice<float> hiding_there(hiding);
+  const auto biased = [](const float* numbers) {
+    Recipe recipe;
+    recipe.scores = {erase_score(score::Bias{}, {table(numbers, {1, 1, 1, 90})})};
+    return recipe;
+  };
+  compare(random, size, biased(hiding_there.get()), biased(hiding.data()), [](Problem& p) {
+    for (const int sequence : {0, 1})
+      std::fill_n(p.v.begin() + (sequence * 90 + 7) * 24, 24, std::nan(""));
+  });
 }
 
 TEST_F(AdditiveGpu, TakesInfiniteNumbers) {

@@ -105,5 +105,31 @@ TEST(CompareCommand, ADamagedResultIsAnErrorThatNamesTheFile) {
   }
 }
 
+/// As a kill leaves it: a model, perhaps, and no checkpoint.
+TEST(CompareCommand, WhatWasKilledBeforeACheckpointBeginsAgain) {
+  const tasks::Scratch scratch;
+  const std::string data = scratch.write("pairs.tsv", short_pairs('a'));
+  const fs::path out = scratch.path() / "out";
+  const auto command = compare_command(data, out);
+  const Said whole = say(command);
+  ASSERT_EQ(whole.status, success) << whole.err;
+  const fs::path folder = out / "none";
+  EXPECT_FALSE(fs::exists(folder / "run.json"));
+  const nlohmann::json result = nlohmann::json::parse(std::ifstream(folder / "result.json"));
+  fs::remove(folder / "result.json");
+  fs::remove(folder / "checkpoint.safetensors");
+
+  const Said foreign = say(command);  // a model that this command did not begin
+  EXPECT_EQ(foreign.status, failure);
+  EXPECT_NE(foreign.err.find("holds a model already"), std::string::npos) << foreign.err;
+
+  std::ofstream(folder / "run.json") << result.at("run").dump();
+  const Said again = say(command);
+  EXPECT_EQ(again.status, success) << again.err;
+  EXPECT_FALSE(fs::exists(folder / "run.json"));
+  const nlohmann::json second = nlohmann::json::parse(std::ifstream(folder / "result.json"));
+  EXPECT_EQ(second.at("scores"), result.at("scores"));
+}
+
 }  // namespace
 }  // namespace attn::tools

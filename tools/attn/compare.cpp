@@ -212,20 +212,42 @@ nlohmann::json read_result(const fs::path& path, const nlohmann::json& run) {
   return result;
 }
 
-/// Trains one contender, or goes on with it, and scores it.
-nlohmann::json run_one(const CompareOptions& options, const Contender& contender,
-                       const tasks::Corpus& corpus, const Halves& halves,
-                       const Interrupt& interrupt, const Streams& streams) {
-  const fs::path folder = fs::path(options.out) / contender.name;
-  const tasks::TrainingRequest request = request_of(options, contender);
-  const tasks::Say say = progress(streams);
+/// One that was asked for.
+struct Competitor {
+  const Contender& contender;
+  nlohmann::json run;  ///< what it is measured with
+  fs::path folder;
+
+  fs::path result() const { return folder / "result.json"; }
+  /// Holds `run` until there is a result: what else is in the folder then came from it.
+  fs::path begun() const { return folder / "run.json"; }
+};
+
+/// Whether to go on from a checkpoint. What was killed before its first one begins again; a
+/// model that came from elsewhere is left alone.
+tasks::Resume begin(const Competitor& one) {
   std::error_code ignored;
-  const auto resume = fs::exists(folder / "checkpoint.safetensors", ignored)
+  const auto resume = fs::exists(one.folder / "checkpoint.safetensors", ignored)
                           ? tasks::Resume::yes
                           : tasks::Resume::no;
-  check_training_folder(folder, resume);
+  const bool ours =
+      fs::exists(one.begun(), ignored) && files::read_json(one.begun()) == one.run;
+  if (resume == tasks::Resume::yes || !ours) check_training_folder(one.folder, resume);
+  tasks::make_folder(one.folder);
+  files::write_json(one.begun(), one.run);
+  return resume;
+}
+
+/// Trains one contender, or goes on with it, and scores it.
+nlohmann::json run_one(const CompareOptions& options, const Competitor& one,
+                       const tasks::Corpus& corpus, const Halves& halves,
+                       const Interrupt& interrupt, const Streams& streams) {
+  const Contender& contender = one.contender;
+  const fs::path& folder = one.folder;
+  const tasks::TrainingRequest request = request_of(options, contender);
+  const tasks::Say say = progress(streams);
   tasks::Prepared prepared =
-      tasks::prepare(request, corpus, folder, resume, learn_subwords, say);
+      tasks::prepare(request, corpus, folder, begin(one), learn_subwords, say);
   tasks::write_vocabularies(folder, prepared.model);
   prepared.plan.budget = options.flags.budget;
   prepared.plan.device = options.flags.device;
@@ -283,13 +305,6 @@ void print_table(const std::vector<Line>& table, const Halves& halves, const Str
              halves.median, halves.brief.size(), halves.lengthy.size());
 }
 
-/// One that was asked for.
-struct Competitor {
-  const Contender& contender;
-  nlohmann::json run;  ///< what it is measured with
-  fs::path result;
-};
-
 int compare(const CompareOptions& options, const Streams& streams) {
   if (options.threads > 0) ThreadPool::set_default_threads(options.threads);
   check_device(options.flags.device, "attn compare");
@@ -309,27 +324,27 @@ int compare(const CompareOptions& options, const Streams& streams) {
                                            contender.name) == options.only.end())
       continue;
     chosen.push_back({contender, run_of(options, contender, corpus, fingerprint),
-                      fs::path(options.out) / contender.name / "result.json"});
+                      fs::path(options.out) / contender.name});
   }
   std::error_code ignored;
   // Before the first is trained: what does not fit is told at once.
   for (const Competitor& one : chosen)
-    if (fs::exists(one.result, ignored)) read_result(one.result, one.run);
+    if (fs::exists(one.result(), ignored)) read_result(one.result(), one.run);
   tasks::make_folder(options.out);
 
   const Interrupt interrupt;
   nlohmann::json results = nlohmann::json::array();
   std::vector<Line> table;
   for (const Competitor& one : chosen) {
-    if (!fs::exists(one.result, ignored)) {
+    if (!fs::exists(one.result(), ignored)) {
       say(fmt::format("training {}", one.contender.about));
-      nlohmann::json result =
-          run_one(options, one.contender, corpus, halves, interrupt, streams);
+      nlohmann::json result = run_one(options, one, corpus, halves, interrupt, streams);
       result["run"] = one.run;
-      files::write_json(one.result, result);
+      files::write_json(one.result(), result);
+      fs::remove(one.begun(), ignored);
     }
-    results.push_back(read_result(one.result, one.run));
-    table.push_back(line_of(results.back(), files::path_text(one.result)));
+    results.push_back(read_result(one.result(), one.run));
+    table.push_back(line_of(results.back(), files::path_text(one.result())));
   }
   if (options.json) {
     fmt::print(streams.out, "{}\n", results.dump(2));

@@ -129,7 +129,7 @@ struct AdditiveKeyTile {
 };
 
 /// Adds a key's weights times 4 channels of its value to the thread's 8 rows.
-template <bool kSomeMasked>
+template <bool kSomeHidden>
 __device__ __forceinline__ void pool_key(const float* weights, const float4& value,
                                          float (&out)[8][4]) {
   const float4 a = *reinterpret_cast<const float4*>(weights);
@@ -137,7 +137,7 @@ __device__ __forceinline__ void pool_key(const float* weights, const float4& val
   const float w[8] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
 #pragma unroll
   for (int r = 0; r < 8; ++r) {
-    if (kSomeMasked && w[r] == 0.0f) continue;  // what is not looked at may be NaN
+    if (kSomeHidden && w[r] == 0.0f) continue;  // what is not looked at may be NaN
     out[r][0] = fmaf(w[r], value.x, out[r][0]);
     out[r][1] = fmaf(w[r], value.y, out[r][1]);
     out[r][2] = fmaf(w[r], value.z, out[r][2]);
@@ -147,7 +147,7 @@ __device__ __forceinline__ void pool_key(const float* weights, const float4& val
 
 /// Adds the tile's weights [kKeys, kPoolStride] times values to the thread's 8 rows. Values
 /// come from global memory, some keys ahead: the L1 serves the warps that share them.
-template <class Tile, bool kSomeMasked>
+template <class Tile, bool kSomeHidden>
 __device__ __forceinline__ void additive_pool(const float* weights,
                                               const AdditiveRows<const float>& v, int first,
                                               int count, int values,
@@ -169,12 +169,12 @@ __device__ __forceinline__ void additive_pool(const float* weights,
           value[y] = *reinterpret_cast<const float4*>(from);
 #pragma unroll
         for (int y = 0; y < kAhead; ++y)
-          pool_key<kSomeMasked>(row + (j + y) * Tile::kPoolStride, value[y], out[x]);
+          pool_key<kSomeHidden>(row + (j + y) * Tile::kPoolStride, value[y], out[x]);
       }
     }
 #pragma unroll 1
     for (; j < count; ++j)
-      pool_key<kSomeMasked>(row + j * Tile::kPoolStride, v.read4(first + j, c, values), out[x]);
+      pool_key<kSomeHidden>(row + j * Tile::kPoolStride, v.read4(first + j, c, values), out[x]);
   }
 }
 
@@ -277,7 +277,8 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
 #pragma unroll
         for (float& sum : out[x][r]) sum *= rescale;
     }
-    if (cover == Cover::all) {
+    // A modifier chosen at run time may hide a key too, with a score of -inf.
+    if (cover == Cover::all && !St::kRolled) {
       additive_pool<Tile, false>(weights, v, first, end - first, values, out);
     } else {
       additive_pool<Tile, true>(weights, v, first, end - first, values, out);

@@ -98,9 +98,9 @@ __device__ __forceinline__ void dot_step(const DecodeState<Tile>& state,
   for (int r = 0; r < Tile::kRowCount; ++r) s[r] = sum_lanes<Tile>(sums[r], lane);
 }
 
-/// Adds weight * value of a step; w is the weight of the lane's own key. What a mask hides may
-/// be NaN, and is left out where there is one.
-template <class Tile, bool kMasked, class T>
+/// Adds weight * value of a step; w is the weight of the lane's own key. What is hidden may be
+/// NaN, and is left out.
+template <class Tile, bool kSomeHidden, class T>
 __device__ __forceinline__ void pool_step(
     DecodeState<Tile>& state, const DecodeChunk<T> (&v)[Tile::kLoads][Tile::kChunks], int lane,
     const float (&w)[Tile::kRowCount]) {
@@ -117,7 +117,7 @@ __device__ __forceinline__ void pool_step(
       v[u][x].widen(wide);
 #pragma unroll
       for (int r = 0; r < Tile::kRowCount; ++r) {
-        if (kMasked && weight[r] == 0.0f) continue;
+        if (kSomeHidden && weight[r] == 0.0f) continue;
 #pragma unroll
         for (int i = 0; i < Tile::kPiece; ++i) {
           float& sum = state.out[r][x * Tile::kPiece + i];
@@ -258,7 +258,8 @@ __global__ void __launch_bounds__(32 * Tile::kWarps, Tile::kBlocks)
       float w[Tile::kRowCount];
       dot_step<Tile>(state, k, lane, w);
       weigh_step<Tile>(state, stages, cover, b, first + own, first + own < end, w);
-      if (cover == Cover::all) {
+      // A modifier chosen at run time may hide a key too, with a score of -inf.
+      if (cover == Cover::all && !St::kRolled) {
         pool_step<Tile, false>(state, v, lane, w);
       } else {
         pool_step<Tile, true>(state, v, lane, w);

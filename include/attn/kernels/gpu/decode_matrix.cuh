@@ -18,6 +18,7 @@
 #include "attn/kernels/gpu/decode_merge.cuh"
 #include "attn/kernels/gpu/decode_stages.cuh"
 #include "attn/kernels/gpu/decode_tile.cuh"
+#include "attn/kernels/gpu/hidden.cuh"
 #include "attn/kernels/gpu/mma.cuh"
 #include "attn/normalise/softmax.hpp"
 
@@ -128,7 +129,43 @@ struct DecodeMatrixState {
   Block16x8 out[Tile::kChannels / 8] = {};
 };
 
-/// Scores of a step become weights. Keys that no row sees may be NaN: their values are cleared.
+/// What a row does not see may be NaN, and the matrix units would multiply it by 0: such values
+/// are pooled here, where they have a weight, and cleared. `hidden` are the keys that some row
+/// does not see.
+template <class Tile, class T>
+__device__ __forceinline__ void pool_non_finite(DecodeMatrixState<Tile>& state,
+                                                const Block16x8 (&s)[2], T* values,
+                                                std::uint32_t hidden) {
+  const int lane = lane_id();
+#pragma unroll 1
+  for (; hidden != 0; hidden &= hidden - 1) {
+    const int key = __ffs(static_cast<int>(hidden)) - 1;
+    T* const value = values + key * Tile::kStride;
+    bool finite = true;
+    for (int c = lane; c < Tile::kChannels; c += 32)
+      finite = finite && isfinite(to_float(value[c]));
+    if (__all_sync(0xffffffffu, finite)) continue;
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      float own = 0.0f;  // the weight that a lane of these four has
+#pragma unroll
+      for (int x = 0; x < 4; ++x)
+        if (x == key / 8 * 2 + key % 2) own = s[x / 2][2 * r + x % 2];
+      const float weight = __shfl_sync(0xffffffffu, own, lane / 4 * 4 + key % 8 / 2);
+      if (weight == 0.0f) continue;
+#pragma unroll
+      for (int x = 0; x < 2 * (Tile::kChannels / 8); ++x) {
+        float& sum = state.out[x / 2][2 * r + x % 2];
+        sum = fmaf(weight, to_float(value[x / 2 * 8 + lane % 4 * 2 + x % 2]), sum);
+      }
+    }
+    __syncwarp();  // all lanes have read it
+    for (int c = lane; c < Tile::kChannels; c += 32) value[c].bits = 0;
+  }
+  __syncwarp();
+}
+
+/// Scores of a step become weights.
 template <class Tile, class St, class T>
 __device__ __forceinline__ void weigh_matrix(DecodeMatrixState<Tile>& state, const St& stages,
                                              const DecodePlace (&rows)[2],
@@ -136,7 +173,7 @@ __device__ __forceinline__ void weigh_matrix(DecodeMatrixState<Tile>& state, con
                                              T* values) {
   constexpr normalise::Softmax kSoftmax{};
   const int lane = lane_id();
-  std::uint32_t seen = 0;
+  std::uint32_t hidden = 0;
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
     float top = state.top[r];
@@ -148,7 +185,7 @@ __device__ __forceinline__ void weigh_matrix(DecodeMatrixState<Tile>& state, con
       const bool kept =
           at.k < step.end && at.head >= 0 && (step.cover == Cover::all || keeps(stages, at));
       score = kept ? modified(stages, stages.scale * score, at) : -kInfinity;
-      seen |= kept ? 1u << column : 0u;
+      hidden |= kept || at.head < 0 ? 0u : 1u << column;
       top = max(top, score);
     }
     top = max(top, __shfl_xor_sync(0xffffffffu, top, 1));
@@ -168,13 +205,11 @@ __device__ __forceinline__ void weigh_matrix(DecodeMatrixState<Tile>& state, con
       out[2 * r + 1] *= rescale;
     }
   }
-  if (step.cover == Cover::all) return;
-  const std::uint32_t hidden = ~__reduce_or_sync(0xffffffffu, seen) & 0xffffu;
-  if (hidden == 0) return;
-  for (int row = 0; row < Tile::kKeys; ++row)
-    if ((hidden >> row & 1u) != 0)
-      for (int c = lane; c < Tile::kChannels; c += 32) values[row * Tile::kStride + c].bits = 0;
-  __syncwarp();
+  if constexpr (kMayHide<St>) {
+    if (step.cover == Cover::all) return;
+    hidden = __reduce_or_sync(0xffffffffu, hidden);
+    if (hidden != 0) pool_non_finite(state, s, values, hidden);
+  }
 }
 
 /// The scores of sixteen rows and keys, then their weights times the values.
