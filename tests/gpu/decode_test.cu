@@ -302,6 +302,27 @@ TEST_F(Decode, TakesRecipesChosenAtRunTime) {
     }
 }
 
+/// One workspace serves a recipe whether it has a kernel of its own or not, though the keys are
+/// cut into other numbers of parts.
+TEST_F(Decode, TheWorkspaceServesEveryRecipe) {
+  Random random("decode workspace");
+  const Sizes size{.batch = 128,
+                   .kv_heads = 1,
+                   .group = 2,
+                   .queries = 1,
+                   .keys = 1500,
+                   .channels = 8,
+                   .values = 8};
+  const auto numbers = random.numbers<float>(1500);
+  const OnDevice<float> numbers_there(numbers);
+  Recipe there;
+  Recipe recipe;
+  compare<BFloat16>(random, size, there, recipe);
+  there.scores = {erase_score(score::Bias{}, {table(numbers_there.get(), {1, 1, 1, 1500})})};
+  recipe.scores = {erase_score(score::Bias{}, {table(numbers.data(), {1, 1, 1, 1500})})};
+  compare<BFloat16>(random, size, there, recipe);
+}
+
 /// Keys that no row sees, values that only some rows see, and values behind a score of -inf.
 template <class T>
 void Decode::hidden_nan(const char* seed) {

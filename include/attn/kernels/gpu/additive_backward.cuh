@@ -12,7 +12,9 @@
 #include "attn/kernels/gpu/additive.hpp"
 #include "attn/kernels/gpu/additive_backward_tile.cuh"
 #include "attn/kernels/gpu/additive_scores.cuh"
+#include "attn/kernels/gpu/copy.cuh"
 #include "attn/kernels/gpu/decode_stages.cuh"
+#include "attn/kernels/gpu/mma.cuh"
 #include "attn/normalise/softmax.hpp"
 
 namespace attn::gpu {
@@ -23,6 +25,11 @@ struct AdditiveBackwardLaunch {
   DeviceTableGrad d_weights;
   int group = 1;   ///< heads that share a kv head
   int splits = 1;  ///< blocks that share a key tile; their dk and dv are added atomically
+};
+
+/// One of the tiles of queries that a block walks over.
+struct AdditiveQueryTile {
+  int h, first, end;
 };
 
 /// One block's walk over queries for its tile of keys.
@@ -71,133 +78,183 @@ struct AdditiveBackward {
     const DeviceTable& w = launch.weights;
     total = read_weights<Tile::kThreads>(w.data + kv_head * w.strides[1], w.strides[3],
                                          channels, stride, m);
-    auto range = AdditiveRange::small;
+    float top = 0.0f;
     visit_rows<Tile::kRows, Tile::kThreads>(
         AdditiveRows<const float>(launch.args.k, b, kv_head), first_key, key_end, channels,
-        stride - 4, [&](int row, int c, const float4& x) {
-          range = wider(range, widest(x, range_of));
+        Tile::padded(channels), [&](int row, int c, const float4& x) {
+          top = top_size(top, x);
           store4(exp_k + row * stride + c, map4(x, exp_twice));
         });
     visit_rows<Tile::kRows, Tile::kThreads>(
         AdditiveRows<const float>(launch.args.v, b, kv_head), first_key, key_end, values,
-        value_stride - 4,
+        Tile::padded(values),
         [&](int row, int c, const float4& x) { store4(v + row * value_stride + c, x); });
     for (int x = static_cast<int>(threadIdx.x); x < Tile::kRows * stride; x += Tile::kThreads)
       dk[x] = 0.0f;
     for (int x = static_cast<int>(threadIdx.x); x < Tile::kRows * value_stride;
          x += Tile::kThreads)
       dv[x] = 0.0f;
-    k_range = block_range(range);
+    k_range = block_range(range_of(top));
   }
 
-  /// A tile of queries: exponentials, gradients of the output, and two numbers a row.
-  __device__ AdditiveRange read_queries(int h, int first, int end) {
-    const auto& args = launch.args;
-    auto range = k_range;
-    visit_rows<Tile::kRows, Tile::kThreads>(
-        AdditiveRows<const float>(args.q, b, h), first, end, channels, stride - 4,
-        [&](int row, int c, const float4& x) {
-          range = wider(range, widest(x, query_range_of));
-          store4(exp_q + row * stride + c, map4(x, exp_twice_bounded));
-        });
-    // A warp has a row's gradients of the output, so it makes delta too.
-    const AdditiveRows<const float> out(args.out, b, h);
-    const AdditiveRows<const float> up(args.d_out, b, h);
+  /// Starts reading a tile of queries and the gradients of their outputs; nobody may need the
+  /// one before any more.
+  __device__ void ask_queries(const AdditiveQueryTile& tile) {
+    const auto [h, first, end] = tile;
+    copy_rows(exp_q, stride, AdditiveRows<const float>(launch.args.q, b, h), first, end,
+              channels);
+    copy_rows(d_out, value_stride, AdditiveRows<const float>(launch.args.d_out, b, h), first,
+              end, values);
+    copy_commit();
+  }
+  __device__ __forceinline__ void copy_rows(float* to, int to_stride,
+                                            const AdditiveRows<const float>& from, int first,
+                                            int end, int count) const {
     const int lane = static_cast<int>(threadIdx.x) % 32;
-#pragma unroll
-    for (int row = static_cast<int>(threadIdx.x) / 32; row < Tile::kRows;
-         row += Tile::kThreads / 32) {
-      const int i = first + row;
-      float sum = 0.0f;
-#pragma unroll 2
-      for (int c = lane * 4; c < value_stride - 4; c += 128) {
-        float4 x{};
-        float4 y{};
-        if (i < end) {
-          x = up.read4(i, c, values);
-          y = out.read4(i, c, values);
+    const int warp = static_cast<int>(threadIdx.x) / 32;
+#pragma unroll 1
+    for (int row = warp; row < Tile::kRows; row += Tile::kWarps)
+#pragma unroll 1
+      for (int c = lane * 4; c < Tile::padded(count); c += 128) {
+        float* place = to + row * to_stride + c;
+        const bool exists = first + row < end && c < count;
+        if (from.vectors) {
+          copy_piece(place, exists ? from.at(first + row, c) : from.base, exists);
+        } else {
+          store4(place, exists ? from.read4(first + row, c, count) : float4{});
         }
-        store4(d_out + row * value_stride + c, x);
-        sum += x.x * y.x + x.y * y.y + x.z * y.z + x.w * y.w;
+      }
+  }
+
+  /// What was asked for is there: each thread makes exponentials of what it has copied; and two
+  /// numbers a row, delta by the warp that has its gradients of the output.
+  __device__ AdditiveRange take_queries(const AdditiveQueryTile& tile) {
+    const auto [h, first, end] = tile;
+    const auto& args = launch.args;
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    const int warp = static_cast<int>(threadIdx.x) / 32;
+    const AdditiveRows<const float> out(args.out, b, h);
+    float top = 0.0f;
+    copy_wait<0>();
+#pragma unroll 1
+    for (int row = warp; row < Tile::kRows; row += Tile::kWarps) {
+      const int i = first + row;
+      const bool exists = i < end;
+      const float row_stat = exists ? *args.stat.at(b, h, i) : 0.0f;
+      const float d_stat =
+          exists && args.d_stat.data != nullptr ? *args.d_stat.at(b, h, i) : 0.0f;
+      float sum = 0.0f;
+#pragma unroll 1
+      for (int c = lane * 4; c < max(Tile::padded(values), Tile::padded(channels)); c += 256) {
+        float4 outs[2];  // asked for before the exponentials
+#pragma unroll
+        for (int x = 0; x < 2; ++x)
+          outs[x] =
+              exists && c + 128 * x < values ? out.read4(i, c + 128 * x, values) : float4{};
+#pragma unroll
+        for (int x = 0; x < 2; ++x) {
+          if (c + 128 * x >= Tile::padded(channels)) break;
+          float* place = exp_q + row * stride + c + 128 * x;
+          const float4 numbers = *reinterpret_cast<const float4*>(place);
+          top = top_size(top, numbers);
+          store4(place, map4(numbers, exp_twice_bounded));
+        }
+#pragma unroll
+        for (int x = 0; x < 2; ++x) {
+          if (c + 128 * x >= Tile::padded(values)) break;
+          const float4 up =
+              *reinterpret_cast<const float4*>(d_out + row * value_stride + c + 128 * x);
+          sum += up.x * outs[x].x + up.y * outs[x].y + up.z * outs[x].z + up.w * outs[x].w;
+        }
       }
 #pragma unroll
       for (int offset = 16; offset > 0; offset /= 2)
         sum += __shfl_xor_sync(0xffffffffu, sum, offset);
-      if (lane != 0 || i >= end) continue;
-      if (args.d_stat.data != nullptr) sum -= *args.d_stat.at(b, h, i);
-      delta[row] = sum;
-      stat[row] = *args.stat.at(b, h, i);
+      if (lane != 0) continue;
+      delta[row] = sum - d_stat;
+      stat[row] = row_stat;
     }
-    return block_range(range);
+    return block_range(wider(k_range, query_range_of(top)));
   }
 
   /// Sums of m r for the thread's pairs.
-  __device__ void sums(AdditiveRange range, int h, int first, int end,
-                       float (&s)[1][kEach]) const {
-    const int tx = static_cast<int>(threadIdx.x) % 16;
-    const int ty = static_cast<int>(threadIdx.x) / 16;
-    const int depth = (channels + 3) / 4 * 4;
-    const float* q_row = exp_q + ty * stride;
-    const float* k_row = exp_k + tx * stride;
-    if (range == AdditiveRange::small) {
-      additive_sums<false>(q_row, 0, k_row, 16 * stride, m, depth, s);
-    } else if (range != AdditiveRange::any) {
-      additive_sums<true>(q_row, 0, k_row, 16 * stride, m, depth, s);
-    } else {
-      const AdditiveRows<const float> q(launch.args.q, b, h);
-      const AdditiveRows<const float> k(launch.args.k, b, kv_head);
-      const int i = first + ty;
-#pragma unroll 1
-      for (int c = 0; i < end && c < channels; ++c)
-#pragma unroll
-        for (int x = 0; x < kEach; ++x) {
-          const int j = first_key + tx + 16 * x;
-          if (j < key_end)
-            s[0][x] = fmaf(m[c], additive_ratio(*q.at(i, c), *k.at(j, c)), s[0][x]);
-        }
+  __device__ void sums(AdditiveRange range, const AdditiveQueryTile& tile,
+                       const SharedPairs<Tile>& mine, float (&s)[kEach]) const {
+    if (range != AdditiveRange::any) {
+      const float* q_row = exp_q + mine.q * stride + mine.share * 4;
+      const float* k_row = exp_k + mine.k * stride + mine.share * 4;
+      const float* m_row = m + mine.share * 4;
+      const int step = SharedPairs<Tile>::kStep * stride;
+      float all[4][4] = {};
+      if (range == AdditiveRange::small) {
+        additive_sums<false, Tile::kStep>(q_row, step, k_row, step, m_row,
+                                          Tile::padded(channels), all);
+      } else {
+        additive_sums<true, Tile::kStep>(q_row, step, k_row, step, m_row,
+                                         Tile::padded(channels), all);
+      }
+      mine.sum(all, s);
+      return;
     }
+    const AdditiveRows<const float> q(launch.args.q, b, tile.h);
+    const AdditiveRows<const float> k(launch.args.k, b, kv_head);
+    const int i = tile.first + mine.own_q;
+#pragma unroll 1
+    for (int c = 0; i < tile.end && c < channels; ++c)
+#pragma unroll
+      for (int x = 0; x < kEach; ++x) {
+        const int j = first_key + mine.key(x);
+        if (j < key_end) s[x] = fmaf(m[c], additive_ratio(*q.at(i, c), *k.at(j, c)), s[x]);
+      }
   }
 
   /// Weights and gradients of scores of the tile into shared memory.
-  __device__ void pairs(AdditiveRange range, Cover cover, int h, int first, int end) {
+  __device__ void pairs(AdditiveRange range, Cover cover, const AdditiveQueryTile& tile) {
+    const auto [h, first, end] = tile;
     constexpr normalise::Softmax kSoftmax{};
-    const int tx = static_cast<int>(threadIdx.x) % 16;
-    const int ty = static_cast<int>(threadIdx.x) / 16;
-    float s[1][kEach] = {};
-    float dp[1][kEach] = {};
-    sums(range, h, first, end, s);
-    tile_dots<kEach>(d_out + ty * value_stride, v + tx * value_stride, value_stride,
-                     (values + 3) / 4 * 4, dp);
+    const SharedPairs<Tile> mine;
+    float s[kEach] = {};
+    float dots[kEach];
+    sums(range, tile, mine, s);
+    shared_dots(mine, d_out, v, value_stride, Tile::padded(values), dots);
+    const int row = mine.own_q;
 #pragma unroll
     for (int x = 0; x < kEach; ++x) {
-      const int j = tx + 16 * x;
-      const Site<float> at{b, h, first + ty, first_key + j};
+      const int place = mine.key(x) * Tile::kPairStride + row;
+      const Site<float> at{b, h, first + row, first_key + mine.key(x)};
       float weight = 0.0f;
       float grad = 0.0f;
       if (at.q < end && at.k < key_end && (cover == Cover::all || keeps(stages, at))) {
-        const float similarity = stages.scale * (total + s[0][x]);
+        const float similarity = stages.scale * (total + s[x]);
         const float score = modified(stages, similarity, at);
         // A score of -inf is a masked score.
         if (score != -kInfinity) {
-          weight = kSoftmax.final_weight(score, stat[ty], at);
-          const float slope = kSoftmax.final_slope(score, weight, stat[ty], at);
+          weight = kSoftmax.final_weight(score, stat[row], at);
+          const float slope = kSoftmax.final_slope(score, weight, stat[row], at);
           grad = stages.scale *
-                 modified_back(stages, slope * (dp[0][x] - delta[ty]), similarity, at);
+                 modified_back(stages, slope * (dots[x] - delta[row]), similarity, at);
         }
       }
-      weights[j * Tile::kPairStride + ty] = weight;
-      ds[j * Tile::kPairStride + ty] = grad;
+      weights[place] = weight;
+      ds[place] = grad;
       ds_sum += grad;
     }
     __syncthreads();
   }
 
   /// Channel by channel: dq goes out, dk and dw are kept. Groups of threads meet different keys
-  /// at a time, so that each adds to dk alone.
-  __device__ void channel_grads(AdditiveRange range, int h, int first, int end,
-                                float (&dw)[kParts]) {
+  /// at a time, so that each adds to dk alone. Calls `meanwhile` where queries and gradients of
+  /// outputs in shared memory have served.
+  template <class Meanwhile>
+  __device__ void channel_grads(AdditiveRange range, const AdditiveQueryTile& tile,
+                                float (&dw)[kParts], const Meanwhile& meanwhile) {
+    const auto [h, first, end] = tile;
     const int group = static_cast<int>(threadIdx.x) / Tile::kOwners;
     const int row = 16 * group;
+    if (channels == 0) {
+      __syncthreads();
+      meanwhile();
+    }
 #pragma unroll
     for (int part = 0; part < kParts; ++part) {
       if (part * Tile::kOwners >= channels) break;
@@ -207,13 +264,17 @@ struct AdditiveBackward {
       float q[16];
 #pragma unroll
       for (int i = 0; i < 16; ++i) q[i] = works ? exp_q[(row + i) * stride + c] : 0.0f;
+      if ((part + 1) * Tile::kOwners >= channels) {
+        __syncthreads();
+        meanwhile();
+      }
 #pragma unroll 1
       for (int turn = 0; turn < Tile::kGroups; ++turn) {
         const int begin = 16 * ((turn + group) % Tile::kGroups);
         if (works && range != AdditiveRange::any) {
           channel_sums<Tile>(range, q, exp_k + c, stride, begin, ds + row, dk + c, sums);
         } else if (works) {
-          definition_sums(h, first, end, row, begin, c, sums);
+          definition_sums(tile, row, begin, c, sums);
         }
         if (Tile::kGroups > 1) __syncthreads();
       }
@@ -229,8 +290,9 @@ struct AdditiveBackward {
   }
 
   /// The same with r by the definition; a pair without a gradient adds none, whatever r is.
-  __device__ __forceinline__ void definition_sums(int h, int first, int end, int row, int begin,
-                                                  int c, ChannelSums& sums) {
+  __device__ __forceinline__ void definition_sums(const AdditiveQueryTile& tile, int row,
+                                                  int begin, int c, ChannelSums& sums) {
+    const auto [h, first, end] = tile;
     const AdditiveRows<const float> q(launch.args.q, b, h);
     const AdditiveRows<const float> k(launch.args.k, b, kv_head);
 #pragma unroll 1
@@ -249,29 +311,23 @@ struct AdditiveBackward {
     }
   }
 
-  /// dv += weights^T d_out; groups of threads have different keys.
+  /// dv += weights d_out: a warp has 16 channels of all keys.
   __device__ void value_grads() {
-    const int begin = static_cast<int>(threadIdx.x) / Tile::kOwners * 16;
-    for (int c = static_cast<int>(threadIdx.x) % Tile::kOwners; c < values;
-         c += Tile::kOwners) {
+    using Unit = Mma<float>;
+    const int warp = static_cast<int>(threadIdx.x) / 32;
 #pragma unroll 1
-      for (int i = 0; i < Tile::kRows; i += 16) {
-        float up[16];
+    for (int c = 16 * warp; c < values; c += 16 * Tile::kWarps) {
+      Block16x8 sums[Tile::kGroups][2] = {};
 #pragma unroll
-        for (int x = 0; x < 16; ++x) up[x] = d_out[(i + x) * value_stride + c];
-#pragma unroll 2
-        for (int j = begin; j < begin + 16; ++j) {
-          float sum = 0.0f;
+      for (int i = 0; i < Tile::kRows; i += Unit::kDepth) {
+        const Unit::B up = Unit::load_b_transposed(d_out, c, i, value_stride);
 #pragma unroll
-          for (int x = 0; x < 16; x += 4) {
-            const float4 w =
-                *reinterpret_cast<const float4*>(weights + j * Tile::kPairStride + i + x);
-            sum = fmaf(w.x, up[x], fmaf(w.y, up[x + 1], sum));
-            sum = fmaf(w.z, up[x + 2], fmaf(w.w, up[x + 3], sum));
-          }
-          dv[j * value_stride + c] += sum;
-        }
+        for (int j = 0; j < Tile::kGroups; ++j)
+          Unit::multiply(sums[j], Unit::load_a<Tile::kPairStride>(weights, 16 * j, i), up);
       }
+#pragma unroll
+      for (int x = 0; x < 2 * Tile::kGroups; ++x)
+        Unit::add_sums(dv, x / 2 * 16, c + x % 2 * 8, sums[x / 2][x % 2], value_stride);
     }
   }
 
@@ -324,20 +380,36 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
   block.begin();
   float dw[AdditiveBackward<Tile, St>::kParts] = {};
   const int tiles = (block.queries + Tile::kRows - 1) / Tile::kRows;
-#pragma unroll 1
-  for (int x = static_cast<int>(blockIdx.y); x < launch.group * tiles; x += launch.splits) {
-    const int h = block.kv_head * launch.group + x / tiles;
+  const int count = launch.group * tiles;  // of all heads that share the keys
+  const auto tile_at = [&](int x) {
     const int first = x % tiles * Tile::kRows;
-    const int end = min(first + Tile::kRows, block.queries);
-    const Cover cover =
-        stages.mask.cover({block.b, h, {first, end}, {block.first_key, block.key_end}});
-    if (cover == Cover::none) continue;
-    const AdditiveRange range = block.read_queries(h, first, end);
-    block.pairs(range, cover, h, first, end);
-    block.channel_grads(range, h, first, end, dw);
+    return AdditiveQueryTile{block.kv_head * launch.group + x / tiles, first,
+                             min(first + Tile::kRows, block.queries)};
+  };
+  const auto cover_of = [&](const AdditiveQueryTile& tile) {
+    return stages.mask.cover(
+        {block.b, tile.h, {tile.first, tile.end}, {block.first_key, block.key_end}});
+  };
+  const auto next = [&](int x) {
+    do x += launch.splits;
+    while (x < count && cover_of(tile_at(x)) == Cover::none);
+    return x;
+  };
+  const auto ask = [&](int x) {
+    if (x < count) block.ask_queries(tile_at(x));
+  };
+  int x = next(static_cast<int>(blockIdx.y) - launch.splits);
+  ask(x);
+#pragma unroll 1
+  while (x < count) {
+    const AdditiveQueryTile tile = tile_at(x);
+    const AdditiveRange range = block.take_queries(tile);
+    block.pairs(range, cover_of(tile), tile);
     block.value_grads();
-    __syncthreads();
+    x = next(x);
+    block.channel_grads(range, tile, dw, [&] { ask(x); });
   }
+  __syncthreads();
   block.finish(dw);
 }
 

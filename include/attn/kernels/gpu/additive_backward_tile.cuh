@@ -8,45 +8,102 @@
 #include <cstddef>
 
 #include "attn/kernels/gpu/additive_scores.cuh"
+#include "attn/kernels/gpu/mma.cuh"
 
 namespace attn::gpu {
 
-/// kSide x kSide scores at a time. As 16 columns of threads they make the scores and their
-/// gradients; then groups of 256 threads take 16 queries each, and a thread owns a channel, for
-/// which it walks over the keys.
+/// kSide x kSide scores at a time. kShare lanes make sixteen of them, each from some of the
+/// channels, and then have kEach each; groups of 256 threads take 16 queries each, and a thread
+/// owns a channel, for which it walks over the keys.
 template <int kSide>
 struct AdditiveBackwardTile {
   static constexpr int kRows = kSide;
   static constexpr int kGroups = kSide / 16;
   static constexpr int kOwners = 256;  ///< threads of a group
   static constexpr int kThreads = kGroups * kOwners;
-  static constexpr int kEach = kSide / 16;       ///< scores of a thread, all of one query
-  static constexpr int kPairStride = kSide + 4;  ///< of [key, query] tiles
+  static constexpr int kWarps = kThreads / 32;
+  static constexpr int kShare = 256 / kSide;
+  static constexpr int kEach = 16 / kShare;      ///< scores of a thread, of one query
+  static constexpr int kPairStride = kSide + 8;  ///< of [key, query] tiles
 
-  /// Rows of floats in shared memory, so that 8 of them touch all banks once.
-  static constexpr int stride(int channels) { return (channels + 31) / 32 * 32 + 4; }
+  /// Channels in shared memory, with zeros at the end: a step of kShare lanes is four of each.
+  static constexpr int kStep = 4 * kShare;
+  static constexpr int padded(int channels) { return (channels + kStep - 1) / kStep * kStep; }
+  /// Floats from a row to the next: as the matrix units like it.
+  static constexpr int stride(int channels) { return padded(channels) + Mma<float>::kPad; }
   static std::size_t shared_bytes(int channels, int values) {
     const int rows = 3 * stride(channels) + 3 * stride(values) + 2 * kPairStride + 2;
     return sizeof(float) * static_cast<std::size_t>(kSide * rows + stride(channels));
   }
 };
 
-/// dots[x] of a row and the rows 16 x further of another tile.
-template <int kEach>
-__device__ __forceinline__ void tile_dots(const float* a, const float* b, int stride,
-                                          int channels, float (&dots)[1][kEach]) {
-#pragma unroll 4
-  for (int u = 0; u < channels; u += 4) {
-    const float4 x = *reinterpret_cast<const float4*>(a + u);
+/// The pairs that kShare lanes make together: queries q, q + kStep, q + 2 kStep and q + 3 kStep
+/// of the tile, and keys alike. Each lane then has kEach of them: of query own_q, keys key(x).
+template <class Tile>
+struct SharedPairs {
+  static constexpr int kStep = Tile::kRows / 4;
+  int share, q, k, own_q, own_k;
+
+  __device__ __forceinline__ SharedPairs() {
+    const int place = static_cast<int>(threadIdx.x) / Tile::kShare;
+    share = static_cast<int>(threadIdx.x) % Tile::kShare;
+    q = place / kStep;
+    k = place % kStep;
+    own_q = q + share * Tile::kEach / 4 * kStep;
+    own_k = k + share * Tile::kEach % 4 * kStep;
+  }
+  __device__ __forceinline__ int key(int x) const { return own_k + x * kStep; }
+
+  /// Sums over the lanes that share the pairs; own[x] is that of key(x).
+  __device__ __forceinline__ void sum(const float (&sums)[4][4],
+                                      float (&own)[Tile::kEach]) const {
+    float left[16];
 #pragma unroll
-    for (int c = 0; c < kEach; ++c) {
-      const float4 y = *reinterpret_cast<const float4*>(b + 16 * c * stride + u);
-      dots[0][c] = fmaf(x.x, y.x, dots[0][c]);
-      dots[0][c] = fmaf(x.y, y.y, dots[0][c]);
-      dots[0][c] = fmaf(x.z, y.z, dots[0][c]);
-      dots[0][c] = fmaf(x.w, y.w, dots[0][c]);
+    for (int x = 0; x < 16; ++x) left[x] = sums[x / 4][x % 4];
+    // Every step halves what a lane has; the loops are such that they are unrolled.
+#pragma unroll
+    for (int step = 1; 16 >> step >= Tile::kEach; ++step) {
+      const int count = 16 >> step;
+      const int apart = Tile::kShare >> step;
+      const bool upper = (share & apart) != 0;
+#pragma unroll
+      for (int x = 0; x < 8; ++x) {
+        if (x >= count) break;
+        const float sent = upper ? left[x] : left[x + count];
+        const float kept = upper ? left[x + count] : left[x];
+        left[x] = kept + __shfl_xor_sync(0xffffffffu, sent, apart);
+      }
+    }
+#pragma unroll
+    for (int x = 0; x < Tile::kEach; ++x) own[x] = left[x];
+  }
+};
+
+/// Products of rows of two tiles for the thread's pairs.
+template <class Tile>
+__device__ __forceinline__ void shared_dots(const SharedPairs<Tile>& mine, const float* queries,
+                                            const float* keys, int stride, int channels,
+                                            float (&own)[Tile::kEach]) {
+  const float* q_rows = queries + mine.q * stride + mine.share * 4;
+  const float* k_rows = keys + mine.k * stride + mine.share * 4;
+  const int step = SharedPairs<Tile>::kStep * stride;
+  float dots[4][4] = {};
+#pragma unroll 2
+  for (int u = 0; u < channels; u += Tile::kStep) {
+    float4 q[4];
+#pragma unroll
+    for (int r = 0; r < 4; ++r) q[r] = *reinterpret_cast<const float4*>(q_rows + r * step + u);
+#pragma unroll
+    for (int c = 0; c < 4; ++c) {
+      const float4 k = *reinterpret_cast<const float4*>(k_rows + c * step + u);
+#pragma unroll
+      for (int r = 0; r < 4; ++r) {
+        float& dot = dots[r][c];
+        dot = fmaf(q[r].x, k.x, fmaf(q[r].y, k.y, fmaf(q[r].z, k.z, fmaf(q[r].w, k.w, dot))));
+      }
     }
   }
+  mine.sum(dots, own);
 }
 
 /// What one channel has gathered from 16 queries.
@@ -55,10 +112,9 @@ struct ChannelSums {
   float dw = 0.0f;    ///< sum of ds r
 };
 
-/// One key against 16 queries of a channel; returns the key's sum of ds r (1 - r). `ratio`
-/// fills r of two queries.
-template <class Ratio>
-__device__ __forceinline__ float channel_step(const float* ds, const Ratio& ratio,
+/// One key against 16 queries of a channel, with their r; returns the key's sum of ds r (1 -
+/// r).
+__device__ __forceinline__ float channel_step(const float* ds, const float (&r)[16],
                                               ChannelSums& sums) {
   float dk = 0.0f;
 #pragma unroll
@@ -66,16 +122,11 @@ __device__ __forceinline__ float channel_step(const float* ds, const Ratio& rati
     const float4 up = *reinterpret_cast<const float4*>(ds + i);
     const float each[4] = {up.x, up.y, up.z, up.w};
 #pragma unroll
-    for (int x = 0; x < 4; x += 2) {
-      float r[2];
-      ratio(i + x, r);
-#pragma unroll
-      for (int y = 0; y < 2; ++y) {
-        const float slope = fmaf(-r[y], r[y], r[y]);
-        sums.dq[i + x + y] = fmaf(each[x + y], slope, sums.dq[i + x + y]);
-        dk = fmaf(each[x + y], slope, dk);
-        sums.dw = fmaf(each[x + y], r[y], sums.dw);
-      }
+    for (int x = 0; x < 4; ++x) {
+      const float slope = fmaf(-r[i + x], r[i + x], r[i + x]);
+      sums.dq[i + x] = fmaf(each[x], slope, sums.dq[i + x]);
+      dk = fmaf(each[x], slope, dk);
+      sums.dw = fmaf(each[x], r[i + x], sums.dw);
     }
   }
   return dk;
@@ -86,33 +137,36 @@ template <class Tile>
 __device__ __forceinline__ void channel_sums(AdditiveRange range, const float (&q)[16],
                                              const float* exp_k, int stride, int begin,
                                              const float* ds, float* dk, ChannelSums& sums) {
-  if (range <= AdditiveRange::medium) {
-#pragma unroll 2
-    for (int j = begin; j < begin + 16; ++j) {
-      const float k = exp_k[j * stride];
-      dk[j * stride] += channel_step(
-          ds + j * Tile::kPairStride,
-          [&](int i, float(&r)[2]) {
-            const float d1 = additive_divisor<false>(q[i], k);
-            const float d2 = additive_divisor<false>(q[i + 1], k);
-            const float inverse = quick_reciprocal(d1 * d2);
-            r[0] = inverse * d2;
-            r[1] = inverse * d1;
-          },
-          sums);
-    }
-  } else {
+  const float* k_at = exp_k + begin * stride;
+  const float* ds_at = ds + begin * Tile::kPairStride;
+  float* dk_at = dk + begin * stride;
+  const auto each_key = [&](const auto& ratios) {
 #pragma unroll 1
-    for (int j = begin; j < begin + 16; ++j) {
-      const float k = exp_k[j * stride];
-      dk[j * stride] += channel_step(
-          ds + j * Tile::kPairStride,
-          [&](int i, float(&r)[2]) {
-            r[0] = quick_reciprocal(additive_divisor<false>(q[i], k));
-            r[1] = quick_reciprocal(additive_divisor<false>(q[i + 1], k));
-          },
-          sums);
+    for (int j = 0; j < 16; ++j) {
+      float r[16];
+      ratios(*k_at, r);
+      *dk_at += channel_step(ds_at, r, sums);
+      k_at += stride;
+      ds_at += Tile::kPairStride;
+      dk_at += stride;
     }
+  };
+  if (range <= AdditiveRange::medium) {
+    each_key([&](float k, float(&r)[16]) {
+#pragma unroll
+      for (int i = 0; i < 16; i += 2) {  // one reciprocal for two
+        const float d1 = additive_divisor<false>(q[i], k);
+        const float d2 = additive_divisor<false>(q[i + 1], k);
+        const float inverse = quick_reciprocal(d1 * d2);
+        r[i] = inverse * d2;
+        r[i + 1] = inverse * d1;
+      }
+    });
+  } else {
+    each_key([&](float k, float(&r)[16]) {
+#pragma unroll
+      for (int i = 0; i < 16; ++i) r[i] = quick_reciprocal(additive_divisor<false>(q[i], k));
+    });
   }
 }
 

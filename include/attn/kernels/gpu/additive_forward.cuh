@@ -108,10 +108,10 @@ struct AdditiveKeyTile {
     read(next, first, end, 0);
 #pragma unroll 1
     for (int u = 0; u < padded; u += Tile::kUnits) {
-      AdditiveRange range = q_range;
+      float top = 0.0f;
 #pragma unroll
-      for (int x = 0; x < 4; ++x) range = wider(range, widest(next[x], range_of));
-      range = block_range(range);
+      for (int x = 0; x < 4; ++x) top = top_size(top, next[x]);
+      const AdditiveRange range = block_range(wider(q_range, range_of(top)));
       store(next, range == AdditiveRange::any);
       if (u + Tile::kUnits < padded) read(next, first, end, u + Tile::kUnits);
       __syncthreads();
@@ -209,13 +209,13 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
   const float total = read_weights<Tile::kThreads>(w.data + kv_head * w.strides[1],
                                                    w.strides[3], channels, padded, m);
 
-  auto q_range = AdditiveRange::small;
+  float q_top = 0.0f;
   visit_rows<Tile::kQueries, Tile::kThreads>(
       q, first_query, queries, channels, padded, [&](int i, int c, const float4& numbers) {
-        q_range = wider(q_range, widest(numbers, query_range_of));
+        q_top = top_size(q_top, numbers);
         store4(exp_q + i * (padded + 4) + c, map4(numbers, exp_twice_bounded));
       });
-  q_range = block_range(q_range);
+  const AdditiveRange q_range = block_range(query_range_of(q_top));
 
   const AdditiveKeyTile<Tile> key_sums{k,       q,     channels, padded,  first_query,
                                        queries, exp_q, m,        key_tile};

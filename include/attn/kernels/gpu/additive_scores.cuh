@@ -45,10 +45,14 @@ __device__ __forceinline__ AdditiveRange query_range_of(float x) {
 __device__ __forceinline__ AdditiveRange wider(AdditiveRange a, AdditiveRange b) {
   return a < b ? b : a;
 }
-/// The widest of four numbers.
-template <class Of>
-__device__ __forceinline__ AdditiveRange widest(const float4& x, const Of& of) {
-  return wider(wider(of(x.x), of(x.y)), wider(of(x.z), of(x.w)));
+/// The largest size of these numbers, or NaN if one is.
+__device__ __forceinline__ float top_size(float top, const float4& x) {
+  const auto larger = [](float a, float b) {
+    float result;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+    return result;
+  };
+  return larger(larger(larger(top, fabsf(x.x)), fabsf(x.y)), larger(fabsf(x.z), fabsf(x.w)));
 }
 /// The largest range in the block; a barrier.
 __device__ __forceinline__ AdditiveRange block_range(AdditiveRange range) {
@@ -61,9 +65,11 @@ __device__ __forceinline__ AdditiveRange block_range(AdditiveRange range) {
 /// e^2x for |x| <= kQueryBound, as exact as the GPU's 2^x near 0: whatever the compiler was
 /// told about fast mathematics, because a query and a key that nearly cancel show every error.
 __device__ __forceinline__ float exp_twice(float x) {
-  const float n = rintf(x * 2.885390081777927f);
+  constexpr float kWhole = 0x1.8p23f;  // added to a number, it leaves the nearest integer
+  const float shifted = fmaf(x, 2.885390081777927f, kWhole);
+  const float n = shifted - kWhole;
   const float rest = fmaf(n, -1.42860677e-6f, fmaf(n, -0.693145752f, 2.0f * x));
-  const float power = __int_as_float((static_cast<int>(n) + 127) << 23);
+  const float power = __int_as_float((__float_as_int(shifted) << 23) + (127 << 23));
   return power * attn_exp2(rest * 1.4426950408889634f);
 }
 __device__ __forceinline__ float exp_twice_bounded(float q) {
@@ -84,15 +90,15 @@ __device__ __forceinline__ float additive_divisor(float exp_q, float exp_k) {
   return kBounded ? fminf(d, 0x1p30f) : d;
 }
 
-/// sums[r][c] += sum over channels of m / d for the rows of a thread, m = -2 w. Rows of a
-/// thread lie `q_step` and `k_step` floats apart; channels is a multiple of 4, all in shared
-/// memory and aligned to 16 bytes.
-template <bool kBounded, int kRows, int kCols>
+/// sums[r][c] += sum over channels of m / d for the rows of a thread, m = -2 w: four channels
+/// of each kStep. Rows of a thread lie `q_step` and `k_step` floats apart; channels is a
+/// multiple of kStep, all in shared memory and aligned to 16 bytes.
+template <bool kBounded, int kStep = 4, int kRows, int kCols>
 __device__ __forceinline__ void additive_sums(const float* exp_q, int q_step,
                                               const float* exp_k, int k_step, const float* m,
                                               int channels, float (&sums)[kRows][kCols]) {
 #pragma unroll 2
-  for (int u = 0; u < channels; u += 4) {
+  for (int u = 0; u < channels; u += kStep) {
     const float4 w = *reinterpret_cast<const float4*>(m + u);
     float4 q[kRows];
     float4 k[kCols];

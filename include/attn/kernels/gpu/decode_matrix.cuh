@@ -248,14 +248,17 @@ __global__ void __launch_bounds__(32 * Tile::kWarps, 2)
   auto* queries = reinterpret_cast<T*>(shared);
   T* ring = queries + Tile::kTile * (1 + 2 * Tile::kStages * warp);
 
-  for (int x = static_cast<int>(threadIdx.x); x < 16 * Tile::kChannels;
-       x += 32 * Tile::kWarps) {
-    const int c = x % Tile::kChannels;
-    const DecodePlace place = block.place(launch, x / Tile::kChannels, Tile::kRowCount);
-    T number{};
-    if (place.head >= 0 && c < channels)
-      number = *launch.q.at(block.b, place.head, place.query, c);
-    queries[x / Tile::kChannels * Tile::kStride + c] = number;
+#pragma unroll
+  for (int r = warp; r < Tile::kRowCount; r += Tile::kWarps) {
+    const DecodePlace place = block.place(launch, r, Tile::kRowCount);
+    const bool exists = place.head >= 0;
+    const T* from = launch.q.at(block.b, exists ? place.head : 0, place.query);
+#pragma unroll
+    for (int c = lane; c < Tile::kChannels; c += 32) {
+      T number{};
+      if (exists && c < channels) number = from[c * launch.q.strides[3]];
+      queries[r * Tile::kStride + c] = number;
+    }
   }
   __syncthreads();
 

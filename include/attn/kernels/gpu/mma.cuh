@@ -201,9 +201,14 @@ struct Mma<float> {
   }
   template <int kStride>
   static __device__ __forceinline__ B load_b_transposed(const float* tile, int column, int k) {
+    return load_b_transposed(tile, column, k, kStride);
+  }
+  /// The same where the stride is known at run time.
+  static __device__ __forceinline__ B load_b_transposed(const float* tile, int column, int k,
+                                                        int stride) {
     const int lane = lane_id();
-    const float* at = tile + (k + (lane & 3) * 2) * kStride + column + (lane >> 2);
-    return {{at[0], at[kStride], at[8], at[kStride + 8]}};
+    const float* at = tile + (k + (lane & 3) * 2) * stride + column + (lane >> 2);
+    return {{at[0], at[stride], at[8], at[stride + 8]}};
   }
   static __device__ __forceinline__ A from_sums(const Block16x8* sums) {
     return {{sums[0][0], sums[0][2], sums[0][1], sums[0][3]}};
@@ -215,6 +220,18 @@ struct Mma<float> {
     float* at = tile + (row + (lane >> 2)) * kStride + column + (lane & 3) * 2;
     *reinterpret_cast<float2*>(at) = {sums[0], sums[1]};
     *reinterpret_cast<float2*>(at + 8 * kStride) = {sums[2], sums[3]};
+  }
+
+  /// Adds a block of sums to a tile.
+  static __device__ __forceinline__ void add_sums(float* tile, int row, int column,
+                                                  const Block16x8& sums, int stride) {
+    const int lane = lane_id();
+    float* at = tile + (row + (lane >> 2)) * stride + column + (lane & 3) * 2;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      auto* pair = reinterpret_cast<float2*>(at + 8 * half * stride);
+      *pair = {pair->x + sums[2 * half], pair->y + sums[2 * half + 1]};
+    }
   }
 
   static __device__ __forceinline__ void multiply(Block16x8* sums, const A& a, const B& b) {
