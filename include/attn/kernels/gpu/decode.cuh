@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <type_traits>
 
 #include "attn/core/error.hpp"
 #include "attn/kernels/gpu/decode.hpp"
@@ -19,6 +20,7 @@
 #include "attn/kernels/gpu/error.hpp"
 #include "attn/kernels/gpu/splits.hpp"
 #include "attn/kernels/gpu/stages.cuh"  // IWYU pragma: export
+#include "attn/mask/none.hpp"
 
 namespace attn::gpu {
 
@@ -29,15 +31,22 @@ struct DecodePlan {
   int splits = 1;
 };
 
+/// What is known of the work besides its sizes.
+enum class DecodeWork {
+  even,    ///< every row looks at all keys
+  uneven,  ///< by a mask or by lengths of pages, which are on the device
+  rolled,  ///< functors chosen at run time
+};
+
 template <class T>
-DecodePlan plan_decode(const ForwardArgs<T>& args, bool rolled = false) {
+DecodePlan plan_decode(const ForwardArgs<T>& args, DecodeWork work) {
   constexpr std::int64_t kKeys = 256;  // of a block: enough to be worth a part of their own
   const auto& q = args.q.shape;
   const auto& k = args.k.shape;
   const std::int64_t rows = q[1] / k[1] * q[2];
   DecodePlan plan;
   // What is chosen at run time is a lot of code, which is not repeated for each row.
-  plan.rows = rows == 1 || rolled ? 1 : sizeof(T) == 2 ? 16 : 4;
+  plan.rows = rows == 1 || work == DecodeWork::rolled ? 1 : sizeof(T) == 2 ? 16 : 4;
   plan.chunks = static_cast<int>((rows + plan.rows - 1) / plan.rows);
   // Lengths of paged sequences are on the device: a table's size bounds them.
   const std::int64_t keys = args.paging.table == nullptr ? k[2] : args.paging.stride * k[2];
@@ -45,17 +54,20 @@ DecodePlan plan_decode(const ForwardArgs<T>& args, bool rolled = false) {
   if (units == 0 || keys == 0) return plan;
   const std::int64_t processors = device_attribute(cudaDevAttrMultiProcessorCount);
   const std::int64_t most = (keys + kKeys - 1) / kKeys;
-  if (plan.rows == 16) {
-    // One block keeps a multiprocessor's share of the memory busy (H200: two were 4 % slower,
-    // eight 20 %).
-    plan.splits = choose_splits(units, most, processors);
-    return plan;
+  std::int64_t splits = 1;
+  if (plan.rows < 16) {
+    // A few rounds of blocks, so that the last ones end together (H200: 16 to 64 for each
+    // multiprocessor were no faster, and merging their parts cost up to 7 %).
+    splits = (8 * processors + units - 1) / units;
+  } else if (work == DecodeWork::even && args.paging.table == nullptr) {
+    // On the matrix units one block keeps a multiprocessor's share of the memory busy (H200:
+    // two were 4 % slower, eight 20 %).
+    splits = choose_splits(units, most, processors);
+  } else {
+    // Two whole rounds (6 % slower than one block), so that nobody waits for one long sequence.
+    splits = 4 * processors / units;
   }
-  // A few rounds of blocks, so that the last ones end together (H200: 16 to 64 for each
-  // multiprocessor were no faster, and merging their parts cost up to 7 %).
-  constexpr std::int64_t kBlocks = 8;
-  const std::int64_t wanted = (processors * kBlocks + units - 1) / units;
-  plan.splits = static_cast<int>(std::clamp<std::int64_t>(wanted, 1, most));
+  plan.splits = static_cast<int>(std::clamp<std::int64_t>(splits, 1, most));
   return plan;
 }
 
@@ -148,7 +160,9 @@ template <class T>
 std::size_t decode_workspace_bytes(const ForwardArgs<T>& args) {
   check_decode(args);
   const std::int64_t rows = args.q.shape[0] * args.q.shape[1] * args.q.shape[2];
-  const int splits = std::max(plan_decode(args).splits, plan_decode(args, true).splits);
+  int splits = 1;
+  for (const DecodeWork work : {DecodeWork::even, DecodeWork::uneven, DecodeWork::rolled})
+    splits = std::max(splits, plan_decode(args, work).splits);
   return Partials::bytes(rows, splits, static_cast<int>(args.v.shape[3]));
 }
 
@@ -161,7 +175,10 @@ void decode(const ForwardArgs<T>& args, const Stages<S, M, N>& stages, void* wor
                 "parts of the keys are merged as a softmax's, with a sink or without");
   check_decode(args);
   if (args.q.shape[0] * args.q.shape[1] * args.q.shape[2] == 0) return;
-  const DecodePlan plan = plan_decode(args, Stages<S, M, N>::kRolled);
+  const DecodePlan plan =
+      plan_decode(args, Stages<S, M, N>::kRolled        ? DecodeWork::rolled
+                        : std::is_same_v<M, mask::None> ? DecodeWork::even
+                                                        : DecodeWork::uneven);
   if (plan.splits > 1 && workspace == nullptr)
     fail("attn::gpu::decode: no workspace; ", decode_workspace_bytes(args),
          " bytes of device memory are needed");
