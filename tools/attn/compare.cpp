@@ -227,15 +227,13 @@ struct Competitor {
 /// model that came from elsewhere is left alone.
 tasks::Resume begin(const Competitor& one) {
   std::error_code ignored;
-  const auto resume = fs::exists(one.folder / "checkpoint.safetensors", ignored)
-                          ? tasks::Resume::yes
-                          : tasks::Resume::no;
+  if (fs::exists(one.folder / "checkpoint.safetensors", ignored)) return tasks::Resume::yes;
   const bool ours =
       fs::exists(one.begun(), ignored) && files::read_json(one.begun()) == one.run;
-  if (resume == tasks::Resume::yes || !ours) check_training_folder(one.folder, resume);
+  if (!ours) check_training_folder(one.folder, tasks::Resume::no);
   tasks::make_folder(one.folder);
   files::write_json(one.begun(), one.run);
-  return resume;
+  return tasks::Resume::no;
 }
 
 /// Trains one contender, or goes on with it, and scores it.
@@ -365,9 +363,8 @@ void add_compare(CLI::App& app, Action& action) {
       "ones.\n"
       "Each contender has a folder of its own under --out; one that is done is not trained "
       "again,\n"
-      "and after Ctrl-C the same command goes on; results of other data, options or budgets "
-      "are\n"
-      "refused. Time is the processor's, of all threads.\n"
+      "and after Ctrl-C or a kill the same command goes on; results of other data, options or\n"
+      "budgets are refused. Time is the processor's, of all threads.\n"
       "\nExamples:\n"
       "    attn compare pronounce --out compare --minutes 5\n"
       "    attn compare pronounce --out compare --epochs 2 --only none --only dot\n"

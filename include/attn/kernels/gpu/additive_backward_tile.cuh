@@ -112,8 +112,8 @@ struct ChannelSums {
   float dw = 0.0f;    ///< sum of ds r
 };
 
-/// One key against 16 queries of a channel, with their r; returns the key's sum of ds r (1 -
-/// r).
+/// One key against 16 queries of a channel, with their r; returns the sum of ds r (1 - r) that
+/// is the key's.
 __device__ __forceinline__ float channel_step(const float* ds, const float (&r)[16],
                                               ChannelSums& sums) {
   float dk = 0.0f;
