@@ -157,7 +157,7 @@ void ThreadPool::start(int tasks, int threads, Call function, const void* contex
 void ThreadPool::drain(std::uint64_t job, int worker) {
   // Who reads of the next job here finds the claims of this one closed.
   const int tasks = tasks_.load(std::memory_order_acquire);
-  const Call call = call_.load(std::memory_order_acquire);
+  const Call run = call_.load(std::memory_order_acquire);
   const void* context = context_.load(std::memory_order_acquire);
   std::uint64_t claims = claims_.load(std::memory_order_acquire);
   for (;;) {
@@ -166,7 +166,7 @@ void ThreadPool::drain(std::uint64_t job, int worker) {
     if (!claims_.compare_exchange_weak(claims, claims + 1, std::memory_order_acq_rel,
                                        std::memory_order_acquire))
       continue;
-    call(context, task, worker);
+    run(context, task, worker);
     if (finished_.fetch_add(1) + 1 < tasks) {
       claims = claims_.load(std::memory_order_acquire);
       continue;
