@@ -126,7 +126,8 @@ void measure(const char* type, const Shape& shape, const Variant& variant) {
   }
   Recipe recipe;
   recipe.scale = 1.0f / std::sqrt(static_cast<float>(d));
-  if (variant.name == "causal") recipe.masks = {MaskTree::of(mask_stage(mask::Causal{}))};
+  if (variant.name == "causal")
+    recipe.masks = {MaskTree::of(mask_stage(mask::Causal::top_left()))};
   if (variant.name == "window 512")
     recipe.masks = {MaskTree::of(mask_stage(mask::SlidingWindow{512, 0, 0}))};
   if (variant.name == "causal lengths" || variant.name == "general") {
@@ -137,7 +138,7 @@ void measure(const char* type, const Shape& shape, const Variant& variant) {
       ATTN_CUDA_CALL(
           cudaMemcpy(lengths, whole.data(), 64 * sizeof(int), cudaMemcpyHostToDevice));
     }
-    recipe.masks = {MaskTree::of(mask_stage(mask::Causal{})),
+    recipe.masks = {MaskTree::of(mask_stage(mask::Causal::top_left())),
                     MaskTree::of(mask_stage(mask::Lengths{lengths}))};
     // Two caps are in no list of kernels: what the one that serves everything costs.
     if (variant.name == "general")
@@ -155,7 +156,7 @@ void measure(const char* type, const Shape& shape, const Variant& variant) {
     std::vector<float> slopes(static_cast<std::size_t>(h));
     score::fill_alibi_slopes(slopes.data(), h);
     recipe.scores = {score_stage(score::Alibi{}, {table(upload(slopes), {1, h, 1, 1})})};
-    recipe.masks = {MaskTree::of(mask_stage(mask::Causal{}))};
+    recipe.masks = {MaskTree::of(mask_stage(mask::Causal::top_left()))};
   }
 
   const auto view = [&](auto* data) {

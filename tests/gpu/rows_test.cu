@@ -120,7 +120,7 @@ TEST(GpuRows, PackedSequencesAgreeWithTheDefinition) {
   const auto q = draw(kHeads, 12), k = draw(kKvHeads, 11), v = draw(kKvHeads, 11);
   const auto d_out = draw(kHeads, 12);
   Recipe recipe;
-  recipe.masks.push_back(MaskTree::of(mask_stage(mask::Causal{})));
+  recipe.masks.push_back(MaskTree::of(mask_stage(mask::Causal::top_left())));
 
   /// q, k, v, d_out come first; then out, stat, dq, dk, dv.
   const auto run = [&](const auto& place, const Packing& offsets, const auto& forward,

@@ -24,7 +24,7 @@ TEST(Combine, CoverIsSafeForEveryExpression) {
 }
 
 TEST(Combine, OperatorsAndWordsSayTheSame) {
-  const mask::Causal causal{};
+  const mask::Causal causal = mask::Causal::top_left();
   const mask::SlidingWindow window{1, 1, 0};
   for (int q = 0; q < 4; ++q) {
     for (int k = 0; k < 4; ++k) {

@@ -29,7 +29,7 @@ nlohmann::json alibi(const Values& values) {
   Recipe recipe;
   recipe.scale = usual_scale();
   recipe.scores = {score_stage(score::Alibi{}, {table(&slope, {1, 1, 1, 1})})};
-  recipe.masks = {MaskTree::of(mask_stage(mask::Causal{}))};
+  recipe.masks = {MaskTree::of(mask_stage(mask::Causal::top_left()))};
   return sentence_map(
       "ALiBi",
       fmt::format("A score falls by {:g} with every word between; later words are masked.",

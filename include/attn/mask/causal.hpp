@@ -9,14 +9,18 @@
 
 namespace attn::mask {
 
-/// Keeps k <= q + offset.
+/// Keeps k <= q + offset. There is no default: with more keys than queries, as behind a cache,
+/// the two alignments differ and neither can be guessed.
 struct Causal {
-  int offset = 0;
+  int offset;
 
-  /// The last query lines up with the last key: what a cache needs, and the default of attn.
-  static constexpr Causal bottom_right(int queries, int keys) { return {keys - queries}; }
+  constexpr explicit Causal(int keys_before_the_first_query)
+      : offset(keys_before_the_first_query) {}
+
+  /// The last query lines up with the last key: what a cache needs, and what spec::causal() is.
+  static constexpr Causal bottom_right(int queries, int keys) { return Causal(keys - queries); }
   /// The first query sees the first key alone.
-  static constexpr Causal top_left() { return {0}; }
+  static constexpr Causal top_left() { return Causal(0); }
 
   template <class V>
   ATTN_FN Kept<V> keep(Site<V> at) const {

@@ -62,7 +62,7 @@ template <Mask A, Mask B> constexpr And<A, B> both(A a, B b) { return {a, b}; }
 template <Mask A, Mask B> constexpr Or<A, B> either(A a, B b) { return {a, b}; }
 template <Mask A> constexpr Not<A> negate(A a) { return {a}; }
 
-/// Causal{} && Lengths{...}: the same in operators, for the masks of this folder.
+/// Causal::top_left() && Lengths{...}: the same in operators, for the masks of this folder.
 template <Mask A, Mask B> constexpr And<A, B> operator&&(A a, B b) { return {a, b}; }
 template <Mask A, Mask B> constexpr Or<A, B> operator||(A a, B b) { return {a, b}; }
 template <Mask A> constexpr Not<A> operator!(A a) { return {a}; }

@@ -187,7 +187,7 @@ TEST(Direct, DecodingTokenByTokenEqualsTheWholeCausalPass) {
   Recipe recipe;
   recipe.scale = 0.3f;
   Recipe causal = recipe;
-  causal.masks.push_back(MaskTree::of(mask_stage(mask::Causal{})));
+  causal.masks.push_back(MaskTree::of(mask_stage(mask::Causal::top_left())));
   const std::vector<float> whole = cache.attend(cache.keys, cache.keys, causal);
   for (int length = 1; length <= cache.keys; ++length) {
     const std::vector<float> last = cache.attend(1, length, recipe);
