@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <memory>
 
+#include "attn/core/cxx20.hpp"  // IWYU pragma: keep
+
 namespace attn {
 
 /// Aligned blocks handed out one behind the other, all taken back at once.

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "attn/core/cxx20.hpp"  // IWYU pragma: keep
+
 namespace attn {
 
 enum class DType { f64, f32, bf16, f16, i64, i32, i16, i8, u8, boolean };

@@ -7,6 +7,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "attn/core/cxx20.hpp"  // IWYU pragma: keep
+
 namespace attn {
 
 /// The base of everything attn throws. Messages read

@@ -4,6 +4,8 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
+#include "attn/core/cxx20.hpp"  // IWYU pragma: keep
+
 /// Marks a function of a functor: one source for scalars, SIMD lanes and CUDA. It is always
 /// inlined, so that code built for one instruction set never leaks into another as a weak
 /// symbol.

@@ -12,6 +12,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "attn/core/cxx20.hpp"  // IWYU pragma: keep
+
 namespace attn {
 
 /// Lets another thread run; for a task that waits for one of a lower number.

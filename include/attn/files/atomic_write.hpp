@@ -9,6 +9,8 @@
 #include <span>
 #include <string_view>
 
+#include "attn/core/cxx20.hpp"  // IWYU pragma: keep
+
 namespace attn::files {
 
 /// A file that appears under its name only when complete: it is written aside in the same

@@ -9,6 +9,8 @@
 #include <new>
 #include <span>
 
+#include "attn/core/cxx20.hpp"  // IWYU pragma: keep
+
 namespace attn::files {
 
 /// A block of bytes that starts on a cache line. Moves keep its address; it is never copied.

@@ -12,6 +12,8 @@
 #include <string>
 #include <string_view>
 
+#include "attn/core/cxx20.hpp"  // IWYU pragma: keep
+
 namespace attn::files {
 
 struct JsonLimits {

@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "attn/core/cxx20.hpp"  // IWYU pragma: keep
+
 namespace attn::files {
 
 /// True when the bytes are well-formed UTF-8 (no overlong forms, no surrogates).

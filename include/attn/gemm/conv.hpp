@@ -8,6 +8,8 @@
 #include <array>
 #include <cstdint>
 
+#include "attn/core/cxx20.hpp"  // IWYU pragma: keep
+
 namespace attn::gemm {
 
 /// y[b, o, i] = bias[o] + sum over c, k of weight[o, c, k] x[b, c, i * stride - pad_before +

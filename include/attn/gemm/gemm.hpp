@@ -7,6 +7,8 @@
 
 #include <cstdint>
 
+#include "attn/core/cxx20.hpp"  // IWYU pragma: keep
+
 namespace attn::gemm {
 
 /// Whether a matrix is read as it lies or turned.

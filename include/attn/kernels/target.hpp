@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "attn/core/cxx20.hpp"  // IWYU pragma: keep
+
 namespace attn {
 
 /// `native` is a file compiled outside attn_kernel_sources(), with the flags of its own target.

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "attn/core/cxx20.hpp"  // IWYU pragma: keep
+
 namespace attn::maps {
 
 /// The standard alphabet with padding (RFC 4648, section 4).

@@ -13,6 +13,8 @@
 #include <variant>
 #include <vector>
 
+#include "attn/core/cxx20.hpp"  // IWYU pragma: keep
+
 namespace attn::maps {
 
 using Labels = std::vector<std::string>;

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "attn/core/cxx20.hpp"  // IWYU pragma: keep
+
 namespace attn::maps {
 
 /// What a reader sees as one character: a letter with its marks, an emoji of several.

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <functional>
 
+#include "attn/core/cxx20.hpp"  // IWYU pragma: keep
+
 namespace attn::nn {
 
 using Schedule = std::function<double(std::int64_t step)>;

@@ -6,6 +6,8 @@
 
 #include <cmath>
 
+#include "attn/core/cxx20.hpp"  // IWYU pragma: keep
+
 namespace attn::score {
 
 /// slopes[0, heads): with p the largest power of two <= heads, 2^(-8 n / p) for n = 1..p, then

@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "attn/core/cxx20.hpp"  // IWYU pragma: keep
+
 namespace attn::tasks {
 
 /// TF-IDF: a word of count c weighs (1 + log c) log((1 + texts) / (1 + texts with it)). Words

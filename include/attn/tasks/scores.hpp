@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "attn/core/cxx20.hpp"  // IWYU pragma: keep
+
 namespace attn::tasks {
 
 enum class Metric {

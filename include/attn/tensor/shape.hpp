@@ -11,6 +11,8 @@
 #include <span>
 #include <string>
 
+#include "attn/core/cxx20.hpp"  // IWYU pragma: keep
+
 namespace attn {
 
 /// Up to kMaxRank numbers, one an axis. A negative axis counts from the end.

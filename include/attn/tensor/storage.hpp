@@ -11,6 +11,8 @@
 #include <string_view>
 #include <utility>
 
+#include "attn/core/cxx20.hpp"  // IWYU pragma: keep
+
 namespace attn {
 
 /// Where a tensor lives. Ops take the folder of their device: src/tensor/cpu, src/tensor/gpu.

@@ -8,6 +8,8 @@
 #include <span>
 #include <string>
 
+#include "attn/core/cxx20.hpp"  // IWYU pragma: keep
+
 namespace attn::text {
 
 /// FIPS 180-4, as 64 small hexadecimal digits.

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "attn/core/cxx20.hpp"  // IWYU pragma: keep
+
 namespace attn::text {
 
 /// What one number stands for.

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "attn/core/cxx20.hpp"  // IWYU pragma: keep
+
 namespace attn::text {
 
 /// True when the bytes are well-formed UTF-8 (no overlong forms, no surrogates).

@@ -9,6 +9,8 @@
 
 #include <cstdint>
 
+#include "attn/core/cxx20.hpp"  // IWYU pragma: keep
+
 // attn_kernel_sources names the set; a file compiled by hand takes what its own flags give.
 // Code of the lane layer opens `namespace attn::cpu::inline ATTN_TARGET`.
 #if !defined(ATTN_TARGET)

@@ -4,6 +4,8 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
+#include "attn/core/cxx20.hpp"  // IWYU pragma: keep
+
 namespace attn::gpu {
 
 enum class Determinism {

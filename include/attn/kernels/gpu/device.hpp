@@ -6,6 +6,8 @@
 
 #include <string>
 
+#include "attn/core/cxx20.hpp"  // IWYU pragma: keep
+
 struct CUstream_st;
 
 namespace attn::gpu {

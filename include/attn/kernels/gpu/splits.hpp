@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "attn/core/cxx20.hpp"  // IWYU pragma: keep
+
 namespace attn::gpu {
 
 /// Into how many parts to cut `units` blocks of `steps` steps each, `places` running at once:

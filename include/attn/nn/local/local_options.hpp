@@ -7,6 +7,8 @@
 
 #include <cstdint>
 
+#include "attn/core/cxx20.hpp"  // IWYU pragma: keep
+
 namespace attn::nn {
 
 /// q . k, or q^T W_a k.

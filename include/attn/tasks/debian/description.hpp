@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "attn/core/cxx20.hpp"  // IWYU pragma: keep
+
 namespace attn::tasks {
 
 /// Its units, which are runs of lines that belong together: prose, an item of a list, a line

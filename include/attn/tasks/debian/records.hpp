@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "attn/core/cxx20.hpp"  // IWYU pragma: keep
+
 namespace attn::tasks {
 
 /// One record. Its texts lie in the index, which must outlive it.

@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "attn/core/cxx20.hpp"  // IWYU pragma: keep
+
 namespace attn::tasks {
 
 /// $XDG_CACHE_HOME/attn, or ~/.cache/attn; made if it is not there.

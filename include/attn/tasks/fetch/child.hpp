@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "attn/core/cxx20.hpp"  // IWYU pragma: keep
+
 namespace attn::tasks {
 
 enum class Ended { well, badly, not_started };

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "attn/core/cxx20.hpp"  // IWYU pragma: keep
+
 namespace attn::text {
 
 using Hypotheses = std::span<const std::string>;
