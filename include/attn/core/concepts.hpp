@@ -21,6 +21,11 @@ namespace attn {
 template <class F>
 concept PlainFunctor = std::is_trivially_copyable_v<F> && std::is_trivially_destructible_v<F>;
 
+/// A functor whose type only one file can name, because a lambda is inside. No other file can
+/// compile its kernels, so that file compiles them itself.
+template <class F>
+concept OneFileFunctor = requires { requires F::kOneFile; };
+
 /// A pointwise change of a score: V forward(V s, Site<V> at[, const P& p]), and optionally
 /// V backward(V grad, V s, Site<V> at[, const P& p, const G& g]).
 template <class F>

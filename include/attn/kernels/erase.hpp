@@ -1,5 +1,5 @@
 /// From functors to stages: erases a functor's type and finds its tile kernels, which
-/// attn_kernel_sources() compiled once for each instruction set.
+/// attn_kernel_sources() compiled once for each instruction set; a lambda's are compiled here.
 
 #pragma once
 
@@ -12,7 +12,8 @@
 #include <utility>
 
 #include "attn/kernels/refuse.hpp"  // IWYU pragma: export
-#include "attn/kernels/stage.hpp"   // IWYU pragma: export
+#include "attn/kernels/scalar_tile.hpp"
+#include "attn/kernels/stage.hpp"  // IWYU pragma: export
 
 namespace attn {
 namespace cpu {
@@ -109,7 +110,11 @@ AnyScore erase_score(const F& f, std::initializer_list<Table> tables) {
 template <ScoreFunctor F>
 AnyScore score_stage(const F& f, std::initializer_list<Table> tables = {}) {
   AnyScore any = erase_score(f, tables);
-  any.ops = cpu::kernels_of<cpu::ScoreKernels, F>();
+  if constexpr (OneFileFunctor<F>) {
+    any.ops.fill(&cpu::ScalarTile<F>::kOps);
+  } else {
+    any.ops = cpu::kernels_of<cpu::ScoreKernels, F>();
+  }
   return any;
 }
 
@@ -127,7 +132,11 @@ AnyWeight erase_weight(const F& f, std::initializer_list<Table> tables) {
 template <WeightFunctor F>
 AnyWeight weight_stage(const F& f, std::initializer_list<Table> tables = {}) {
   AnyWeight any = erase_weight(f, tables);
-  any.stage.ops = cpu::kernels_of<cpu::WeightKernels, F>();
+  if constexpr (OneFileFunctor<F>) {
+    any.stage.ops.fill(&cpu::ScalarTile<F>::kOps);
+  } else {
+    any.stage.ops = cpu::kernels_of<cpu::WeightKernels, F>();
+  }
   return any;
 }
 

@@ -57,6 +57,7 @@ struct Chain {
 template <class First, class... Rest>
 struct Chain<First, Rest...> {
   static constexpr int kTables = kTablesOf<First> + Chain<Rest...>::kTables;
+  static constexpr bool kOneFile = OneFileFunctor<First> || OneFileFunctor<Chain<Rest...>>;
   static_assert(kTables <= kMaxTables, "a chain reads at most kMaxTables tables");
   static_assert(
       kTablesOf<First> > 0 || requires(const First& f, double s, Site<double> at) {

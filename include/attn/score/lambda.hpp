@@ -8,11 +8,13 @@
 
 namespace attn::score {
 
-/// s' = f(s, at) or f(s, at, p); f reads kTableCount tables and is differentiated by dual
-/// numbers. f must be generic (`auto s`) and may capture trivially copyable things alone.
+/// s' = f(s, at) or f(s, at, p), in any file and without attn_kernel_sources(); f reads
+/// kTableCount tables and is differentiated by dual numbers. f must be generic (`auto s`) and
+/// may capture trivially copyable things alone.
 template <class F, int kTableCount = 0>
 struct Lambda {
   static constexpr int kTables = kTableCount;
+  static constexpr bool kOneFile = true;
 
   F f;
 

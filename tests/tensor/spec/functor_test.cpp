@@ -7,6 +7,9 @@
 
 #include "attn/core/error.hpp"
 #include "attn/normalise/softmax.hpp"
+#include "attn/score/chain.hpp"
+#include "attn/score/lambda.hpp"
+#include "attn/score/soft_cap.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/normalise.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
@@ -36,6 +39,40 @@ TEST(SpecFunctor, AUsersScoreLearnsItsTables) {
         {.score = [](const Tensors& t) { return spec::dot() | spec::functor(Fade{}, {t[3]}); }},
         in, softmax(dots - fade * wide));
   }
+}
+
+TEST(SpecFunctor, ALambdaLearnsItsTablesWithoutAFileOfItsOwn) {
+  Tensors in = kSize.inputs();
+  in.resize(3);
+  in.push_back(random_tensor("rate", {2, 1}, 0.2, 1.0));
+  const Tensor fade = number_pairs(kSize, [](auto, auto, auto i, auto j) {
+    return std::log(1.0 + std::fabs(static_cast<double>(j - i)));
+  });
+  const auto fading = score::lambda<1>([](auto s, auto at, const auto& p) {
+    return s - p.value(0) * log(1.0f + abs(real<decltype(s)>(at.k - at.q)));
+  });
+  const Tensor scores = dot_products(in[0], in[1]) - fade * in[3].reshape({1, 2, 1, 1});
+  expect_attends(
+      {.score = [&](const Tensors& t) { return spec::dot() | spec::functor(fading, {t[3]}); }},
+      in, softmax(scores));
+  // In a chain, before a modifier that the library knows.
+  const auto capped = score::chain(fading, score::SoftCap{2.0f});
+  expect_attends(
+      {.score = [&](const Tensors& t) { return spec::dot() | spec::functor(capped, {t[3]}); }},
+      in, softmax(tanh(scores * 0.5) * 2.0));
+}
+
+TEST(SpecFunctor, ALambdaChangesWeights) {
+  Tensors in = kSize.inputs();
+  const Tensor weights = softmax(dot_products(in[0], in[1]) * 0.5);
+  in.push_back(random_tensor("gate", {2, 1}, 0.5, 1.5));
+  const auto gated =
+      score::lambda<1>([](auto w, auto, const auto& p) { return p.value(0) * w * w; });
+  expect_attends({.normaliser =
+                      [&](const Tensors& t) {
+                        return spec::softmax() | spec::weight_functor(gated, {t[3]});
+                      }},
+                 in, weights * weights * in[3].reshape({1, 2, 1, 1}));
 }
 
 TEST(SpecFunctor, AUsersMaskIsMadeForTheSizes) {
