@@ -3,6 +3,7 @@
 #include "attn/files/safetensors.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -23,6 +24,7 @@
 #include "attn/files/bytes.hpp"
 #include "attn/files/printable.hpp"
 #include "attn/files/read_file.hpp"
+#include "files/foreign_format.hpp"
 #include "files/safetensors_header.hpp"
 
 namespace attn::files {
@@ -38,9 +40,16 @@ Safetensors load(std::uint64_t size, const std::string& where, const ReadAt& rea
   std::uint64_t header_size = 0;
   read_at(0, std::as_writable_bytes(std::span(&header_size, 1)));
   const std::uint64_t most = std::min(size - kLengthSize, kMaxHeaderSize);
-  if (header_size > most)
+  if (header_size > most) {
+    // Not sooner: the size of a header may look like the beginning of a pickle.
+    std::array<std::byte, kForeignHead> head{};
+    const auto begin = std::span(head).first(std::min<std::uint64_t>(size, head.size()));
+    read_at(0, begin);
+    if (const std::string other = foreign_format(begin); !other.empty())
+      fail<FileError>(where, ": not safetensors but ", other);
     fail<FileError>(where, ": a header of ", header_size, " bytes; accepted: at most ", most,
                     " in a file of ", size);
+  }
 
   std::string text(static_cast<std::size_t>(header_size), '\0');
   read_at(kLengthSize, std::as_writable_bytes(std::span(text.data(), text.size())));

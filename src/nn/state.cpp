@@ -1,5 +1,7 @@
 #include "attn/nn/state.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <set>
 #include <span>
@@ -34,24 +36,54 @@ void write(const std::filesystem::path& path, const std::vector<NamedTensor>& te
   files::write_safetensors(path, arrays, metadata);
 }
 
-/// What keeps the file from being loaded; empty if nothing does.
-std::string mismatch(const std::vector<NamedTensor>& wanted, const files::Safetensors& file) {
-  std::string wrong;
+/// What differs between a file and a module.
+struct Difference {
+  std::vector<std::string> missing;
+  std::vector<std::string> left_over;
+  std::string misshapen;  ///< a line each
+  std::size_t fitting = 0;
+};
+
+Difference compare(const std::vector<NamedTensor>& wanted, const files::Safetensors& file,
+                   const std::string& prefix) {
+  Difference result;
   std::set<std::string> names;
   for (const auto& [name, tensor] : wanted) {
-    names.insert(name);
-    const files::ArrayView* array = file.find(name);
+    const std::string there = prefix + name;
+    names.insert(there);
+    const files::ArrayView* array = file.find(there);
     if (array == nullptr) {
-      wrong += "\n  missing: " + name + " " + tensor.text();
+      result.missing.push_back(there);
     } else if (!(Shape(std::span(array->shape)) == tensor.shape()) ||
                op::is_real(array->dtype) != op::is_real(tensor.dtype())) {
-      wrong += "\n  misshapen: " + name + " is " + std::string(name_of(array->dtype)) +
-               files::shape_text(array->shape) + " in the file, " + tensor.text() +
-               " in the module";
+      result.misshapen += "\n  misshapen: " + there + " is " +
+                          std::string(name_of(array->dtype)) + files::shape_text(array->shape) +
+                          " in the file, " + tensor.text() + " in the module";
+    } else {
+      ++result.fitting;
     }
   }
   for (const files::ArrayView& array : file.tensors())
-    if (!names.contains(array.name)) wrong += "\n  extra: " + array.name;
+    if (array.name.starts_with(prefix) && !names.contains(array.name))
+      result.left_over.push_back(array.name);
+  return result;
+}
+
+/// What keeps the file from being loaded; empty if nothing does.
+std::string obstacle(const Difference& difference, const std::vector<NamedTensor>& wanted,
+                     const LoadOptions& options) {
+  std::string wrong = difference.misshapen;
+  const bool nothing_fits = difference.fitting == 0 && !wanted.empty();
+  if (!options.strict && !(nothing_fits && wrong.empty())) return wrong;
+  for (const std::string& name : difference.missing) {
+    const auto same = [&](const NamedTensor& entry) {
+      return options.prefix + entry.name == name;
+    };
+    wrong += "\n  missing: " + name + " " + std::ranges::find_if(wanted, same)->tensor.text();
+  }
+  for (const std::string& name : difference.left_over) wrong += "\n  extra: " + name;
+  if (!wrong.empty() && !options.prefix.empty() && difference.left_over.empty())
+    wrong += "\n  no other name of the file begins with " + options.prefix;
   return wrong;
 }
 
@@ -75,16 +107,25 @@ void save_state(const std::filesystem::path& path, const Module& module, DType d
   write(path, tensors, metadata);
 }
 
-files::Metadata load_state(const std::filesystem::path& path, const Module& module) {
+LoadedState load_state(const std::filesystem::path& path, const Module& module,
+                       const LoadOptions& options) {
   const files::Safetensors file = files::read_safetensors(path);
   std::vector<NamedTensor> wanted = all_tensors(module);
-  const std::string wrong = mismatch(wanted, file);
+  Difference difference = compare(wanted, file, options.prefix);
+  const std::string wrong = obstacle(difference, wanted, options);
   if (!wrong.empty())
     fail("attn::nn::load_state: ", path.string(), " does not fit the module; nothing was ",
          "loaded:", wrong);
   const NoGrad off_the_tape;
-  for (auto& [name, tensor] : wanted) tensor.copy_from(from_array(file.at(name)));
-  return file.metadata();
+  for (auto& [name, tensor] : wanted) {
+    const files::ArrayView* array = file.find(options.prefix + name);
+    if (array != nullptr) tensor.copy_from(from_array(*array));
+  }
+  return {file.metadata(), std::move(difference.missing), std::move(difference.left_over)};
+}
+
+files::Metadata load_state(const std::filesystem::path& path, const Module& module) {
+  return load_state(path, module, LoadOptions{}).metadata;
 }
 
 }  // namespace attn::nn

@@ -57,6 +57,35 @@ std::string header_refusal(std::string_view header) {
   return refusal(file_of(header));
 }
 
+TEST(Safetensors, NamesTheFormatOfAnotherFile) {
+  // The first member's name follows 30 bytes, and its length is at byte 26.
+  const auto zip = [](std::string_view member) {
+    return "PK\3\4"s + std::string(22, '\0') + little_endian(member.size(), 2) +
+           std::string(2, '\0') + std::string(member) + std::string(64, 'x');
+  };
+  const std::vector<std::pair<std::string, const char*>> cases = {
+      {zip("archive/data.pkl"), "a PyTorch file"},
+      {zip("weights.npy"), "a NumPy archive"},
+      {zip("word/document.xml"), "a zip archive"},
+      {"PK\3\4\0\0\x08\x08"s, "a zip archive"},  // as torch.save begins, and cut there
+      {"\x80\x02\x8a\x0al\xfc\x9c"s + "F\xf9\x20"s, "a Python pickle"},
+      {"\x93NUMPY\x01\0v\0{'descr'"s, "a NumPy array"},
+      {"\x89HDF\r\n\x1a\n\0\0"s, "an HDF5 file"},
+      {"GGUF\3\0\0\0\x10\0"s, "a GGUF file"},
+      {"\x1f\x8b\x08\0\0\0\0\0\0\3"s, "gzip"},
+      {"version https://git-lfs.github.com/spec/v1\n", "git lfs pull"},
+  };
+  for (const auto& [file, word] : cases) {
+    const std::string message = refusal(file);
+    EXPECT_NE(message.find("not safetensors but "), std::string::npos) << message;
+    EXPECT_NE(message.find(word), std::string::npos) << word << " in " << message;
+  }
+  EXPECT_NE(refusal(zip("archive/data.pkl")).find("safetensors.torch.save_file"),
+            std::string::npos);
+  // A header of 0x280 bytes begins like a pickle and is none.
+  EXPECT_EQ(parse(file_of("{}" + std::string(0x280 - 2, ' '))).tensors().size(), 0u);
+}
+
 TEST(Safetensors, ReadsAFileWrittenByHand) {
   const auto file = parse(file_of(
       R"({"__metadata__":{"k":"v"},"b":{"dtype":"I16","shape":[2],"data_offsets":[4,8]},)"

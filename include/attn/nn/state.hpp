@@ -5,6 +5,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "attn/core/dtype.hpp"
 #include "attn/files/safetensors.hpp"
@@ -22,5 +24,29 @@ void save_state(const std::filesystem::path& path, const Module& module, DType d
 /// Fills the module and returns the file's metadata. Missing, extra and misshapen names are one
 /// InvalidArgument that lists them all, and then nothing is loaded.
 files::Metadata load_state(const std::filesystem::path& path, const Module& module);
+
+/// How a part of a file is loaded.
+struct LoadOptions {
+  /// What stands before the module's names in the file, "encoder." for one. Only names that
+  /// begin so are looked at.
+  std::string prefix;
+  /// Whether a name that only the module or only the file has is an error.
+  bool strict = true;
+};
+
+struct LoadedState {
+  files::Metadata metadata;
+  /// Names of the module, with the prefix, that the file lacks: they stay as they were.
+  std::vector<std::string> missing;
+  std::vector<std::string> left_over;  ///< names of the file that the module lacks
+};
+
+/// The same for a part of a file, or for a module that the file fills in part. A tensor of
+/// another shape is an InvalidArgument even if not strict, and so is a file that fits no name
+/// at all; then nothing is loaded.
+///
+///     load_state("model.safetensors", encoder, {.prefix = "encoder."});
+LoadedState load_state(const std::filesystem::path& path, const Module& module,
+                       const LoadOptions& options);
 
 }  // namespace attn::nn
