@@ -41,7 +41,7 @@ Target best_target() {
   return static_cast<Target>(kBest);
 }
 
-const KernelTable& kernels_for(Target target) {
+const KernelTable& kernels_for([[maybe_unused]] Target target) {
 #if defined(__aarch64__)
   return neon::kernel_table();
 #else
