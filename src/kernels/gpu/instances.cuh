@@ -4,6 +4,9 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
+#include <optional>
+#include <type_traits>
+
 #include "attn/kernels/args.hpp"
 #include "attn/kernels/gpu/determinism.hpp"
 #include "attn/kernels/gpu/device.hpp"
@@ -56,29 +59,30 @@ bool take_score(const GeneralScore& from, score::Chain<F>& to) {
   to.first = from.links[0].template get<F>();
   return true;
 }
-inline bool take_mask(const GeneralMask& from, mask::None&) {
-  return from.count == 0;
+
+/// The mask, if it is an M. Masks such as Causal have no default to begin with.
+inline std::optional<mask::None> mask_as(const GeneralMask& from,
+                                         std::type_identity<mask::None>) {
+  return from.count == 0 ? std::optional(mask::None{}) : std::nullopt;
 }
 template <class M>
-bool take_mask(const GeneralMask& from, M& to) {
+std::optional<M> mask_as(const GeneralMask& from, std::type_identity<M>) {
   if (from.count != 1 || from.nodes[0].kind != GeneralMask::Kind::leaf ||
       !from.nodes[0].leaf.holds<M>())
-    return false;
-  to = from.nodes[0].leaf.template get<M>();
-  return true;
+    return std::nullopt;
+  return from.nodes[0].leaf.template get<M>();
 }
-
 template <class A, class B>
-bool take_mask(const GeneralMask& from, mask::And<A, B>& to) {
+std::optional<mask::And<A, B>> mask_as(const GeneralMask& from,
+                                       std::type_identity<mask::And<A, B>>) {
   using Kind = GeneralMask::Kind;
   if (from.count != 2 || from.nodes[0].kind != Kind::leaf || from.nodes[1].kind != Kind::leaf)
-    return false;
+    return std::nullopt;
   const bool in_order = from.nodes[0].leaf.holds<A>();
   const auto& a = from.nodes[in_order ? 0 : 1].leaf;
   const auto& b = from.nodes[in_order ? 1 : 0].leaf;
-  if (!a.template holds<A>() || !b.template holds<B>()) return false;
-  to = {a.template get<A>(), b.template get<B>()};
-  return true;
+  if (!a.template holds<A>() || !b.template holds<B>()) return std::nullopt;
+  return mask::And<A, B>{a.template get<A>(), b.template get<B>()};
 }
 
 inline bool take_factor(const GeneralFactor& from, NoFactor&) {
@@ -95,13 +99,14 @@ bool take_factor(const GeneralFactor& from, F& to) {
 template <class S, class M, class F, class Run>
 bool run_if(const Lowered& recipe, Combination<S, M, F>, const Run& run) {
   using St = Stages<S, M, normalise::Softmax, F>;
-  St stages;
-  if (!take_factor(recipe.stages.factor, stages.factor) ||
+  S score{};
+  F factor{};
+  const std::optional<M> mask = mask_as(recipe.stages.mask, std::type_identity<M>());
+  if (!take_factor(recipe.stages.factor, factor) ||
       !recipe.stages.normaliser.chosen.holds<normalise::Softmax>() ||
-      !take_score(recipe.stages.score, stages.score) ||
-      !take_mask(recipe.stages.mask, stages.mask))
+      !take_score(recipe.stages.score, score) || !mask)
     return false;
-  stages.scale = recipe.stages.scale;
+  St stages{.scale = recipe.stages.scale, .score = score, .mask = *mask, .factor = factor};
   StagesGrads<St> grads;
   for (int slot = 0; slot < St::kScoreTables; ++slot) {
     stages.score_tables.data[slot] = recipe.stages.score_tables.data[slot];
