@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "attn/core/error.hpp"
 #include "attn/models/look.hpp"
@@ -12,14 +13,17 @@
 #include "attn/nn/recurrent.hpp"
 #include "attn/nn/seq2seq/bahdanau_decoder.hpp"
 #include "attn/nn/seq2seq/decoder_step.hpp"
+#include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/attention_decoder.hpp"
 #include "attn/tensor/ops/join.hpp"
+#include "attn/tensor/ops/matmul.hpp"
 #include "attn/tensor/ops/normalise.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "models/cached_decoding.hpp"
 #include "models/copying.hpp"
+#include "models/head_row.hpp"
 #include "models/open_source.hpp"
 #include "models/recurrent_encoder.hpp"
 #include "models/steering.hpp"
@@ -78,6 +82,33 @@ class BahdanauModel final : public Seq2Seq {
     return std::make_unique<CachedDecoding<BahdanauModel>>(*this, begin(source, lengths));
   }
 
+  std::vector<HeadPlace> head_places() const override { return {{}}; }
+
+  /// The alignment's, also in a model that copies by other weights.
+  HeadRow head_row(const Batch& batch, const HeadPlace& place, std::int64_t row,
+                   const Look& look) const override {
+    const NoGrad off_the_tape;
+    check_head_row(batch, head_places(), place, row);
+    look.validate(batch.source.size(1));
+    State state = begin(batch.source, batch.source_lengths);
+    state.look = look;
+    for (std::int64_t t = 0; t < row; ++t) run(batch.input.slice(1, t, t + 1), state, {});
+    const Tensor top = state.hidden.select(0, state.hidden.size(0) - 1);
+    const auto only = [](const Tensor& x) { return on_cpu(x.select(0, 0)); };
+    HeadRow made;
+    made.scores =
+        additive_scores(only(linear(top, alignment_.query_weight())), only(state.source.keys),
+                        on_cpu(alignment_.score_weight()), 1.0 / look.temperature);
+    made.open = open_keys(
+        spec::lengths(state.source.lengths) && steering(look, row, 1, state.source.values).keep,
+        {1, 1, 1, state.source.values.size(1)}, place, 0, top.device());
+    made.values = only(state.source.values);
+    const Aligned looked = aligned(words_.target(batch.input.slice(1, row, row + 1)), state);
+    made.weights = only(looked.weights.select(0, 0));
+    made.output = only(looked.read.contexts.select(0, 0));
+    return made;
+  }
+
   Prediction step(const Tensor& tokens, State& state) const {
     const Run made = run(tokens.unsqueeze(1), state, {});
     const Tensor believed = copy_
@@ -102,9 +133,11 @@ class BahdanauModel final : public Seq2Seq {
             {}};
   }
 
-  /// Any number of steps: tokens i64 [rows, steps].
-  Run run(const Tensor& tokens, State& state, const LossOptions& options) const {
-    const Tensor y = words_.target(tokens);
+  struct Aligned {
+    BahdanauResult read;
+    Tensor weights;  ///< over the whole source
+  };
+  Aligned aligned(const Tensor& y, const State& state) const {
     // A steered run has one step.
     const OpenSource open(state.source, state.look, state.steps);
     const Tensor& v = alignment_.score_weight();
@@ -113,8 +146,15 @@ class BahdanauModel final : public Seq2Seq {
         {.query = alignment_.query_weight(),
          .score = state.look.temperature == 1.0 ? v : v / state.look.temperature,
          .rnn = rnn_.weights()});
+    return {read, open.spread(read.weights)};
+  }
+
+  /// Any number of steps: tokens i64 [rows, steps].
+  Run run(const Tensor& tokens, State& state, const LossOptions& options) const {
+    const Tensor y = words_.target(tokens);
+    const auto [read, weights] = aligned(y, state);
     state.hidden = read.state;
-    Run made{.logits = {}, .weights = open.spread(read.weights), .look = {}};
+    Run made{.logits = {}, .weights = weights, .look = {}};
     if (copy_) {
       made.look = copy_->look(state.copying, read.states, y, state.covered, options,
                               steering(state.look, state.steps, 1, state.source.values));

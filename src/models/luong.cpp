@@ -19,6 +19,7 @@
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "models/cached_decoding.hpp"
+#include "models/head_row.hpp"
 #include "models/luong_attention.hpp"
 #include "models/recurrent_encoder.hpp"
 #include "models/steering.hpp"
@@ -65,6 +66,25 @@ class LuongModel final : public Seq2Seq {
   std::unique_ptr<Decoding> decode(const Tensor& source, const Tensor& lengths) const override {
     const NoGrad off_the_tape;
     return std::make_unique<CachedDecoding<LuongModel>>(*this, begin(source, lengths));
+  }
+
+  std::vector<HeadPlace> head_places() const override { return {{}}; }
+
+  HeadRow head_row(const Batch& batch, const HeadPlace& place, std::int64_t row,
+                   const Look& look) const override {
+    const NoGrad off_the_tape;
+    check_head_row(batch, head_places(), place, row);
+    look.validate(batch.source.size(1));
+    State state = begin(batch.source, batch.source_lengths);
+    state.look = look;
+    const Tensor y = words_.target(batch.input);
+    // A steered run has one step.
+    for (std::int64_t t = 0; t < row; ++t) run(y.slice(1, t, t + 1), state);
+    Tensor in = y.slice(1, row, row + 1);
+    if (feeding_ == Feeding::on) in = concat({in, state.decoder.attentional.unsqueeze(1)}, 2);
+    const LstmResult read = rnn_(in, state.decoder.hidden, state.decoder.cell);
+    return attention_.row(read.out, state.source, row,
+                          steering(look, row, 1, state.source.values));
   }
 
   Prediction step(const Tensor& tokens, State& state) const {

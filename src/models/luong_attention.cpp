@@ -1,15 +1,20 @@
 #include "models/luong_attention.hpp"
 
+#include <cmath>
 #include <cstdint>
+#include <vector>
 
+#include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/models/options.hpp"
+#include "attn/models/seq2seq.hpp"
 #include "attn/nn/init.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/attention_decoder.hpp"
 #include "attn/tensor/ops/matmul.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "models/head_row.hpp"
 #include "models/steering.hpp"
 
 namespace attn::models {
@@ -69,23 +74,64 @@ Tensor LuongAttention::centre(const Tensor& h, const DecoderSource& source) cons
   return length * sigmoid(linear(tanh(linear(h, w_p_)), v_p_.unsqueeze(0)).squeeze(-1));
 }
 
+Keep LuongAttention::reach(const Tensor& h, const DecoderSource& source,
+                           std::int64_t first) const {
+  const Keep keep = spec::lengths(source.lengths);
+  if (reach_ == Reach::local_monotonic) return keep && spec::window(window_, window_, first);
+  if (reach_ == Reach::local_predictive)
+    return keep && spec::around(centre(h, source), static_cast<double>(window_));
+  return keep;
+}
+
 Attended LuongAttention::look(const Tensor& h, const DecoderSource& source, std::int64_t first,
                               const Steering& steering) const {
-  Keep keep = spec::lengths(source.lengths) && steering.keep;
+  const Keep keep = reach(h, source, first) && steering.keep;
   auto normaliser = spec::softmax();
-  if (reach_ == Reach::local_monotonic) keep = keep && spec::window(window_, window_, first);
-  if (reach_ == Reach::local_predictive) {
-    const Tensor p = centre(h, source);
-    const auto reach = static_cast<double>(window_);
-    keep = keep && spec::around(p, reach);
-    // A window of one place has nothing to fade.
-    if (window_ > 0) normaliser = normaliser | spec::local_gaussian(p, reach / 2);
-  }
+  // A window of one place has nothing to fade.
+  if (reach_ == Reach::local_predictive && window_ > 0)
+    normaliser =
+        normaliser | spec::local_gaussian(centre(h, source), static_cast<double>(window_) / 2);
   const Tensor q = score_ == Score::location ? Tensor()
                    : score_ == Score::concat ? linear(h, w_q_)
                                              : h;
   return attend(q, source.keys, source.values, steering.of(scores(h, source)), keep, normaliser,
                 Want::output | Want::weights);
+}
+
+HeadRow LuongAttention::row(const Tensor& h, const DecoderSource& source, std::int64_t first,
+                            const Steering& steering) const {
+  const auto only = [](const Tensor& x) { return on_cpu(x.select(0, 0)); };
+  const double scale = 1.0 / steering.temperature;
+  const std::int64_t keys = source.values.size(1);
+  const Attended looked = look(h, source, first, steering);
+  HeadRow made;
+  if (score_ == Score::location) {
+    made.scores = only(linear(h, w_a_.slice(0, 0, keys)).select(0, 0)).to(DType::f64) * scale;
+  } else if (score_ == Score::concat) {
+    made.scores = additive_scores(only(linear(h, w_q_).select(0, 0)), only(source.keys),
+                                  on_cpu(v_a_), scale);
+  } else {
+    made.query = only(h.select(0, 0));
+    made.keys = only(source.keys);
+    made.scale = scale;
+    made.scores = product_scores(made.query, made.keys, scale);
+  }
+  made.open =
+      open_keys(reach(h, source, first) && steering.keep, {1, 1, 1, keys}, {}, 0, h.device());
+  if (reach_ == Reach::local_predictive && window_ > 0) {
+    const double p = centre(h, source).item();
+    const double sigma = static_cast<double>(window_) / 2;
+    std::vector<double> factors;
+    for (std::int64_t j = 0; j < keys; ++j) {
+      const double away = (static_cast<double>(j) - p) / sigma;
+      factors.push_back(std::exp(-0.5 * away * away));
+    }
+    made.factors = Tensor::from(factors, {keys});
+  }
+  made.weights = only(looked.weights.select(0, 0));
+  made.values = only(source.values);
+  made.output = only(looked.output.select(0, 0));
+  return made;
 }
 
 }  // namespace attn::models

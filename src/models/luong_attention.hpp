@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "attn/models/options.hpp"
+#include "attn/models/seq2seq.hpp"
 #include "attn/nn/module.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/attention_decoder.hpp"
@@ -30,12 +31,18 @@ class LuongAttention : public nn::Module {
   Attended look(const Tensor& h, const DecoderSource& source, std::int64_t first,
                 const Steering& steering = {}) const;
 
+  /// One step for those who look inside: h [1, 1, dim], at the place `first`.
+  HeadRow row(const Tensor& h, const DecoderSource& source, std::int64_t first,
+              const Steering& steering) const;
+
   /// Whether luong_decode does the same.
   bool fused() const { return reach_ == Reach::global && score_ != Score::location; }
   const Tensor& query_weight() const { return w_q_; }
   const Tensor& score_weight() const { return v_a_; }
 
  private:
+  /// Where a step may look, beside what the source's lengths say.
+  Keep reach(const Tensor& h, const DecoderSource& source, std::int64_t first) const;
   spec::Score scores(const Tensor& h, const DecoderSource& source) const;
   Tensor centre(const Tensor& h, const DecoderSource& source) const;
 

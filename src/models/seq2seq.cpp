@@ -1,9 +1,11 @@
 #include "attn/models/seq2seq.hpp"
 
+#include <cstdint>
 #include <vector>
 
 #include "attn/core/error.hpp"
 #include "attn/models/look.hpp"
+#include "models/head_row.hpp"
 
 namespace attn::models {
 
@@ -14,6 +16,12 @@ void Decoding::steer(const Look& look) {
 }
 
 std::vector<Head> Seq2Seq::heads(const Batch& /*batch*/, const Look& /*look*/) const {
+  return {};
+}
+
+HeadRow Seq2Seq::head_row(const Batch& batch, const HeadPlace& place, std::int64_t row,
+                          const Look& /*look*/) const {
+  check_head_row(batch, {}, place, row);
   return {};
 }
 

@@ -10,27 +10,12 @@
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/batches.hpp"
 #include "attn/tasks/pair_model.hpp"
+#include "attn/tasks/row_steps.hpp"
 #include "attn/tensor/storage.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "attn/text/tokeniser.hpp"
 
 namespace attn::tasks {
-namespace {
-
-std::string part_name(models::Head::Part part) {
-  switch (part) {
-    case models::Head::Part::encoder:
-      return "encoder";
-    case models::Head::Part::decoder:
-      return "decoder";
-    case models::Head::Part::cross:
-      return "cross";
-  }
-  return {};
-}
-
-}  // namespace
-
 std::vector<std::string> labels(const text::Tokeniser& tokeniser,
                                 const std::vector<std::int64_t>& tokens) {
   std::vector<std::string> list;

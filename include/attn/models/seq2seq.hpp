@@ -65,6 +65,27 @@ struct Head {
   Tensor weights;          ///< [batch, queries, keys]
 };
 
+/// Which head, counted as Head does.
+struct HeadPlace {
+  Head::Part part = Head::Part::cross;
+  std::int64_t layer = 0;
+  std::int64_t head = 0;
+};
+
+/// One row of a head, step by step: softmax(scores where open) * factors = weights, and weights
+/// times values = output.
+struct HeadRow {
+  Tensor query{};      ///< [channels]; none unless a score is scale * query . key
+  Tensor keys{};       ///< [keys, channels], as this query meets them; so
+  double scale = 1.0;  ///< of the products; the temperature is in it
+  Tensor scores;       ///< f64 [keys], of all keys
+  Tensor open;         ///< boolean [keys]: those that the mask leaves
+  Tensor factors{};    ///< f64 [keys]; none: all are 1
+  Tensor weights;      ///< [keys], as the model had them
+  Tensor values;       ///< [keys, value channels], as this query meets them
+  Tensor output;       ///< [value channels], as the model had it
+};
+
 class Seq2Seq : public nn::Module {
  public:
   virtual ~Seq2Seq() = default;
@@ -81,6 +102,14 @@ class Seq2Seq : public nn::Module {
   /// What every head looks at when the model reads the batch, steered by `look`; nothing for a
   /// model without heads. batch.target is not read.
   virtual std::vector<Head> heads(const Batch& batch, const Look& look = {}) const;
+
+  /// The heads whose rows head_row gives; nothing for a model without attention.
+  virtual std::vector<HeadPlace> head_places() const { return {}; }
+
+  /// The row of a head when the model reads the batch, which is one pair, steered by `look`.
+  /// All tensors lie on the CPU. InvalidArgument for a head or a row that is not there.
+  virtual HeadRow head_row(const Batch& batch, const HeadPlace& place, std::int64_t row,
+                           const Look& look = {}) const;
 };
 
 /// A model with fresh parameters, drawn from nn::random().

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "attn/models/options.hpp"
+#include "attn/models/seq2seq.hpp"
 #include "attn/nn/linear.hpp"
 #include "attn/nn/module.hpp"
 #include "attn/nn/position/relative_shaw.hpp"
@@ -34,14 +35,29 @@ struct SelfPlaces {
   RotaryTable turns;
 };
 
+/// What the heads of one call met, [batch, heads, positions, channels] each, and what came of
+/// it. `relative` adds to keys and values, if it is there.
+struct Inside {
+  Tensor q;
+  KeysValues at;
+  double scale = 1.0;
+  Keep keep;
+  Tensor weights;  ///< [batch, heads, queries, keys]
+  Tensor output;   ///< [batch, queries, heads * channels]
+  const nn::RelativeShaw* relative = nullptr;
+
+  /// Of the first of the batch.
+  HeadRow row(const HeadPlace& place, std::int64_t row) const;
+};
+
 class SelfAttention : public nn::Module {
  public:
   explicit SelfAttention(const ModelOptions& options);
 
   /// x [batch, positions, dim] -> the same.
   Tensor operator()(const Tensor& x, const SelfPlaces& places) const;
-  /// With the weights of the heads as well.
-  Attended attended(const Tensor& x, const SelfPlaces& places) const;
+  /// The same for those who look inside.
+  Inside inside(const Tensor& x, const SelfPlaces& places) const;
 
   // The same in pieces, for a decoding, which has the two products laid out for itself and
   // keeps the keys and values.
@@ -82,6 +98,9 @@ class MemoryAttention : public nn::Module {
 
   /// x [batch, positions, dim]; the output has been projected.
   Attended operator()(const Tensor& x, const Memory& memory) const;
+
+  /// The same for those who look inside.
+  Inside inside(const Tensor& x, const Memory& memory) const;
 
   /// The same between the two products: `made` is query(x), the output goes into out.
   Attended look(const Tensor& made, const Memory& memory) const;

@@ -57,6 +57,13 @@ DecoderLayer::Made DecoderLayer::operator()(const Tensor& x, const SelfPlaces& p
   return {looked + dropout_(feed_(feed_norm_(looked))), seen.weights};
 }
 
+DecoderLayer::Both DecoderLayer::inside(const Tensor& x, const SelfPlaces& places,
+                                        const Memory& memory) const {
+  const Tensor normal = self_norm_(x);
+  return {self_.inside(normal, places),
+          source_.inside(source_norm_(x + self_(normal, places)), memory)};
+}
+
 DecoderLayer::Packed DecoderLayer::packed(PackedLayers& layers) const {
   return {.self_in = layers.get(self_.in()),
           .self_out = layers.get(self_.out()),

@@ -38,9 +38,8 @@ class EncoderLayer : public nn::Module {
   explicit EncoderLayer(const ModelOptions& options);
   /// x [batch, positions, dim].
   Tensor operator()(const Tensor& x, const SelfPlaces& places) const;
-  /// The weights of its heads, [batch, heads, positions, positions].
-  Tensor weights(const Tensor& x, const SelfPlaces& places) const {
-    return self_.attended(self_norm_(x), places).weights;
+  Inside inside(const Tensor& x, const SelfPlaces& places) const {
+    return self_.inside(self_norm_(x), places);
   }
 
  private:
@@ -61,10 +60,12 @@ class DecoderLayer : public nn::Module {
   };
   /// All positions at once: x [batch, positions, dim].
   Made operator()(const Tensor& x, const SelfPlaces& places, const Memory& memory) const;
-  /// The weights of its heads among the positions, [batch, heads, positions, positions].
-  Tensor self_weights(const Tensor& x, const SelfPlaces& places) const {
-    return self_.attended(self_norm_(x), places).weights;
-  }
+  /// Its attention among the positions, and the one over the source.
+  struct Both {
+    Inside self;
+    Inside cross;
+  };
+  Both inside(const Tensor& x, const SelfPlaces& places, const Memory& memory) const;
 
   /// Its products as a decoding uses them.
   struct Packed {

@@ -15,8 +15,10 @@
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "models/copying.hpp"
+#include "models/head_row.hpp"
 #include "models/steering.hpp"
 #include "models/token_loss.hpp"
+#include "models/transformer/layer.hpp"
 #include "models/transformer/places.hpp"
 #include "models/words.hpp"
 
@@ -78,9 +80,8 @@ Tensor Transformer::loss(const Batch& batch, const LossOptions& options) const {
   return copy_loss(source, look, logits, batch, options);
 }
 
-std::vector<Head> Transformer::heads(const Batch& batch, const Look& look) const {
+Transformer::AllInside Transformer::inside(const Batch& batch, const Look& look) const {
   check_source(batch.source, batch.source_lengths);
-  const NoGrad off_the_tape;
   const std::int64_t extent = batch.source.size(1);
   look.validate(extent);
   const Tensor words = words_.source(batch.source);
@@ -89,20 +90,56 @@ std::vector<Head> Transformer::heads(const Batch& batch, const Look& look) const
   const Input in = input(batch.input, places({0, batch.input.size(1)}));
   Steering source = steering(look, 0, batch.input.size(1), x);
   source.keep = spec::lengths(batch.source_lengths) && source.keep;
-  const Decoder::Weights decoder = decoder_.weights(
-      in.words, encoder_(x, batch.source_lengths, source_places), source, in.places);
+  return {encoder_.inside(x, batch.source_lengths, source_places),
+          decoder_.inside(in.words, encoder_(x, batch.source_lengths, source_places), source,
+                          in.places)};
+}
 
-  std::vector<Head> all;
-  const auto add_layers = [&](Head::Part part, const std::vector<Tensor>& layers) {
-    for (std::size_t layer = 0; layer < layers.size(); ++layer)
-      for (std::int64_t head = 0; head < layers[layer].size(1); ++head)
-        all.push_back(
-            {part, static_cast<std::int64_t>(layer), head, layers[layer].select(1, head)});
+std::vector<Head> Transformer::heads(const Batch& batch, const Look& look) const {
+  const NoGrad off_the_tape;
+  const AllInside all = inside(batch, look);
+  std::vector<Head> heads;
+  const auto add_layer = [&](Head::Part part, std::size_t layer, const Tensor& weights) {
+    for (std::int64_t head = 0; head < weights.size(1); ++head)
+      heads.push_back({part, static_cast<std::int64_t>(layer), head, weights.select(1, head)});
   };
-  add_layers(Head::Part::encoder, encoder_.weights(x, batch.source_lengths, source_places));
-  add_layers(Head::Part::decoder, decoder.self);
-  add_layers(Head::Part::cross, decoder.cross);
+  for (std::size_t layer = 0; layer < all.encoder.size(); ++layer)
+    add_layer(Head::Part::encoder, layer, all.encoder[layer].weights);
+  for (std::size_t layer = 0; layer < all.decoder.size(); ++layer)
+    add_layer(Head::Part::decoder, layer, all.decoder[layer].self.weights);
+  for (std::size_t layer = 0; layer < all.decoder.size(); ++layer)
+    add_layer(Head::Part::cross, layer, all.decoder[layer].cross.weights);
+  return heads;
+}
+
+std::vector<HeadPlace> Transformer::head_places() const {
+  std::vector<HeadPlace> all;
+  const auto add_part = [&](Head::Part part, std::int64_t layers) {
+    for (std::int64_t layer = 0; layer < layers; ++layer)
+      for (std::int64_t head = 0; head < options_.heads; ++head)
+        all.push_back({part, layer, head});
+  };
+  add_part(Head::Part::encoder, options_.encoder_layers);
+  add_part(Head::Part::decoder, options_.decoder_layers);
+  add_part(Head::Part::cross, options_.decoder_layers);
   return all;
+}
+
+HeadRow Transformer::head_row(const Batch& batch, const HeadPlace& place, std::int64_t row,
+                              const Look& look) const {
+  const NoGrad off_the_tape;
+  check_head_row(batch, head_places(), place, row);
+  const AllInside all = inside(batch, look);
+  const auto layer = static_cast<std::size_t>(place.layer);
+  switch (place.part) {
+    case Head::Part::encoder:
+      return all.encoder[layer].row(place, row);
+    case Head::Part::decoder:
+      return all.decoder[layer].self.row(place, row);
+    case Head::Part::cross:
+      return all.decoder[layer].cross.row(place, row);
+  }
+  return {};
 }
 
 std::unique_ptr<Decoding> Transformer::decode(const Tensor& source,

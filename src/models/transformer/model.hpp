@@ -4,6 +4,7 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "models/copying.hpp"
 #include "models/packed_linear.hpp"
 #include "models/steering.hpp"
+#include "models/transformer/attention.hpp"
 #include "models/transformer/layer.hpp"
 #include "models/transformer/places.hpp"
 #include "models/words.hpp"
@@ -28,9 +30,9 @@ class Encoder : public nn::Module {
   explicit Encoder(const ModelOptions& options);
   /// x [batch, source, dim] -> the same.
   Tensor operator()(const Tensor& x, const Tensor& lengths, const Places& places) const;
-  /// What its heads look at, [batch, heads, source, source] of each layer.
-  std::vector<Tensor> weights(const Tensor& x, const Tensor& lengths,
-                              const Places& places) const;
+  /// Of each layer.
+  std::vector<Inside> inside(const Tensor& x, const Tensor& lengths,
+                             const Places& places) const;
 
  private:
   std::vector<EncoderLayer> layers_;
@@ -47,13 +49,9 @@ class Decoder : public nn::Module {
   Tensor operator()(const Tensor& x, const Tensor& memory, const Tensor& lengths,
                     const Places& places) const;
 
-  /// What the heads of each layer look at, among the positions and over the source.
-  struct Weights {
-    std::vector<Tensor> self;
-    std::vector<Tensor> cross;
-  };
-  Weights weights(const Tensor& x, const Tensor& memory, const Steering& source,
-                  const Places& places) const;
+  /// Of each layer, as `source` steers the attention over the source.
+  std::vector<DecoderLayer::Both> inside(const Tensor& x, const Tensor& memory,
+                                         const Steering& source, const Places& places) const;
 
   struct Made {
     Tensor states;   ///< the shape of x
@@ -78,6 +76,9 @@ class Transformer : public Seq2Seq {
   Tensor loss(const Batch& batch, const LossOptions& options) const override;
   std::unique_ptr<Decoding> decode(const Tensor& source, const Tensor& lengths) const override;
   std::vector<Head> heads(const Batch& batch, const Look& look) const override;
+  std::vector<HeadPlace> head_places() const override;
+  HeadRow head_row(const Batch& batch, const HeadPlace& place, std::int64_t row,
+                   const Look& look) const override;
 
   const ModelOptions& options() const { return options_; }
   const Words& words() const { return words_; }
@@ -97,6 +98,13 @@ class Transformer : public Seq2Seq {
   Tensor encode(const Tensor& source, const Tensor& lengths) const;
 
  private:
+  /// The attentions of each layer when the batch is read.
+  struct AllInside {
+    std::vector<Inside> encoder;
+    std::vector<DecoderLayer::Both> decoder;
+  };
+  AllInside inside(const Batch& batch, const Look& look) const;
+
   ModelOptions options_;
   Words words_;
   Encoder encoder_;

@@ -32,16 +32,16 @@ Tensor Encoder::operator()(const Tensor& x, const Tensor& lengths, const Places&
   return norm_(made);
 }
 
-std::vector<Tensor> Encoder::weights(const Tensor& x, const Tensor& lengths,
-                                     const Places& places) const {
+std::vector<Inside> Encoder::inside(const Tensor& x, const Tensor& lengths,
+                                    const Places& places) const {
   const SelfPlaces self{spec::lengths(lengths), places.turns};
-  std::vector<Tensor> looked;
+  std::vector<Inside> all;
   Tensor made = x;
   for (const EncoderLayer& layer : layers_) {
-    looked.push_back(layer.weights(made, self));
+    all.push_back(layer.inside(made, self));
     made = layer(made, self);
   }
-  return looked;
+  return all;
 }
 
 Decoder::Decoder(const ModelOptions& options)
@@ -70,20 +70,19 @@ Tensor Decoder::operator()(const Tensor& x, const Tensor& memory, const Tensor& 
   return norm_(made);
 }
 
-Decoder::Weights Decoder::weights(const Tensor& x, const Tensor& memory, const Steering& source,
-                                  const Places& places) const {
+std::vector<DecoderLayer::Both> Decoder::inside(const Tensor& x, const Tensor& memory,
+                                                const Steering& source,
+                                                const Places& places) const {
   const SelfPlaces self{spec::causal(), places.turns};
-  Memory seen{{}, source, Want::output | Want::weights};
-  Weights looked;
+  Memory seen{{}, source, Want::output};
+  std::vector<DecoderLayer::Both> all;
   Tensor made = x;
   for (const DecoderLayer& layer : layers_) {
     seen.at = layer.remember(memory);
-    looked.self.push_back(layer.self_weights(made, self));
-    const DecoderLayer::Made next = layer(made, self, seen);
-    looked.cross.push_back(next.weights);
-    made = next.x;
+    all.push_back(layer.inside(made, self, seen));
+    made = layer(made, self, seen).x;
   }
-  return looked;
+  return all;
 }
 
 std::vector<DecoderLayer::Kept> Decoder::begin(PackedLayers& packed) const {

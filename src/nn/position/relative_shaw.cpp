@@ -1,11 +1,15 @@
 #include "attn/nn/position/relative_shaw.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "attn/core/error.hpp"
 #include "attn/nn/init.hpp"
 #include "attn/tensor/attend.hpp"
+#include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/ops/matmul.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/tensor.hpp"
@@ -42,6 +46,18 @@ Attended RelativeShaw::forward(const Tensor& q, const Tensor& k, const Tensor& v
     looked.output = looked.output + by_distance;
   }
   return looked;
+}
+
+RelativeShaw::Met RelativeShaw::met(const Tensor& k, const Tensor& v, const Query& at) const {
+  const std::int64_t keys = k.size(0);
+  const std::int64_t m = options_.max_distance;
+  const std::int64_t from = at.query + options_.query_offset.value_or(keys - at.queries);
+  std::vector<std::int64_t> distances;
+  distances.reserve(static_cast<std::size_t>(keys));
+  for (std::int64_t j = 0; j < keys; ++j) distances.push_back(std::clamp(j - from, -m, m) + m);
+  const Tensor chosen = Tensor::from(distances, {keys});
+  return {rel_k_.defined() ? k + embedding(rel_k_, chosen) : k,
+          rel_v_.defined() ? v + embedding(rel_v_, chosen) : v};
 }
 
 }  // namespace attn::nn

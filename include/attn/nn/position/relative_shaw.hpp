@@ -33,6 +33,18 @@ class RelativeShaw : public Module {
   Attended forward(const Tensor& q, const Tensor& k, const Tensor& v, const Keep& keep = {},
                    const Want& want = Want::output) const;
 
+  /// Which of how many queries.
+  struct Query {
+    std::int64_t queries;
+    std::int64_t query;
+  };
+  struct Met {
+    Tensor keys;    ///< [keys, d]
+    Tensor values;  ///< [keys, value_dim]
+  };
+  /// Keys and values of one head as one query meets them, with the vectors of its distances.
+  Met met(const Tensor& k, const Tensor& v, const Query& at) const;
+
  private:
   RelativeShawOptions options_;
   Tensor rel_k_;  ///< "rel_k" [2 m + 1, key_dim], or none
