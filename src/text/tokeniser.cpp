@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -198,6 +199,12 @@ std::string Tokeniser::label(std::int64_t id) const {
   if (id < kMarks) return kMarkLabels[static_cast<std::size_t>(id)];
   const std::string& text = state_->piece(id).text;
   return text == " " ? std::string(kSpaceMark) : text;
+}
+
+std::optional<std::int64_t> Tokeniser::find(std::string_view label) const {
+  for (std::int64_t id = 0; id < size(); ++id)
+    if (this->label(id) == label) return id;
+  return std::nullopt;
 }
 
 Units Tokeniser::units() const {

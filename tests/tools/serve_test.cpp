@@ -4,7 +4,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <future>
 #include <memory>
@@ -142,6 +144,76 @@ TEST(Serve, AnswersWithTokensWeightsAndHeads) {
   EXPECT_EQ(info.at("page"), serve::has_page());
   for (const auto& task : info.at("tasks"))
     EXPECT_EQ(task.at("models").size(), task.at("name") == "pronounce" ? 1u : 0u);
+}
+
+TEST(Serve, StepsThroughARowOfAHead) {
+  const Running server(quick(), one_model());
+  const std::string said = server.say(
+      post("/api/answer", R"({"task":"pronounce","text":"Attention","heads":true})"));
+  ASSERT_EQ(status_of(said), 200) << said;
+  const auto best = nlohmann::json::parse(body_of(said)).at("answers").at(0);
+  ASSERT_FALSE(best.at("heads").empty());
+  for (const auto& head : best["heads"]) {
+    const std::size_t row = head.at("rows").size() / 2;
+    const nlohmann::json question{{"task", "pronounce"},
+                                  {"source_tokens", best.at("source_tokens")},
+                                  {"target_tokens", best.at("target_tokens")},
+                                  {"part", head.at("part")},
+                                  {"layer", head.at("layer")},
+                                  {"head", head.at("head")},
+                                  {"row", row}};
+    const std::string answer = server.say(post("/api/step", question.dump()));
+    ASSERT_EQ(status_of(answer), 200) << answer;
+    const auto step = nlohmann::json::parse(body_of(answer));
+    EXPECT_EQ(step.at("rows"), head.at("rows"));
+    EXPECT_EQ(step.at("columns"), head.at("columns"));
+    EXPECT_EQ(step.at("heads").size(), best["heads"].size());
+    const auto scores = step.at("scores").get<std::vector<double>>();
+    const auto weights = step.at("weights").get<std::vector<double>>();
+    const auto query = step.at("query").get<std::vector<double>>();
+    const auto output = step.at("output").get<std::vector<double>>();
+    ASSERT_EQ(weights.size(), head["columns"].size());
+    std::vector<double> pooled(output.size(), 0.0);
+    double sum = 0.0;
+    for (std::size_t j = 0; j < weights.size(); ++j) {
+      EXPECT_NEAR(weights[j], head.at("weights").at(row).at(j).get<double>(), 1.5e-6);
+      double score = 0.0;
+      for (std::size_t c = 0; c < query.size(); ++c)
+        score += query[c] * step.at("keys").at(j).at(c).get<double>();
+      EXPECT_NEAR(scores[j], score * step.at("scale").get<double>(), 1e-4);
+      for (std::size_t c = 0; c < pooled.size(); ++c)
+        pooled[c] += weights[j] * step.at("values").at(j).at(c).get<double>();
+      if (!step.at("masked").at(j).get<bool>())
+        sum += std::exp(scores[j] - step.at("largest").get<double>());
+    }
+    EXPECT_NEAR(sum, step.at("sum").get<double>(), 1e-4);
+    for (std::size_t j = 0; j < weights.size(); ++j)
+      EXPECT_NEAR(weights[j], step.at("exponentials").at(j).get<double>() / sum, 2e-6);
+    for (std::size_t c = 0; c < pooled.size(); ++c) EXPECT_NEAR(output[c], pooled[c], 1e-4);
+  }
+}
+
+TEST(Serve, WrongStepsNameTheField) {
+  const Running server(quick(), one_model());
+  const std::string tokens =
+      R"("task":"pronounce","source_tokens":["c","</s>"],"target_tokens":["K","</s>"])";
+  EXPECT_EQ(status_of(server.say(post("/api/step", "{" + tokens + "}"))), 200);
+  const std::vector<std::pair<std::string, std::string>> wrong{
+      {R"({"task":"pronounce","target_tokens":["</s>"]})", "\"source_tokens\" is missing"},
+      {R"({"task":"pronounce","source_tokens":[7],"target_tokens":[]})", "\"source_tokens\""},
+      {R"({"task":"pronounce","source_tokens":["zebra","</s>"],"target_tokens":["</s>"]})",
+       "zebra"},
+      {R"({"task":"pronounce","source_tokens":["c"],"target_tokens":["</s>"]})", "end with"},
+      {"{" + tokens + R"(,"part":"middle"})", "\"part\""},
+      {"{" + tokens + R"(,"layer":99})", "layers 1 to"},
+      {"{" + tokens + R"(,"head":99})", "heads 1 to"},
+      {"{" + tokens + R"(,"row":2})", "0 to 1"},
+      {"{" + tokens + R"(,"forbid":[9]})", "position 9"}};
+  for (const auto& [body, part] : wrong) {
+    const std::string answer = server.say(post("/api/step", body));
+    EXPECT_EQ(status_of(answer), 400) << body;
+    EXPECT_NE(error_of(answer).find(part), std::string::npos) << body << ": " << answer;
+  }
 }
 
 TEST(Serve, SteeringChangesWhereItLooks) {

@@ -11,6 +11,7 @@
 
 #include "attn/files/printable.hpp"
 #include "attn/models/search.hpp"
+#include "attn/nn/registry.hpp"
 #include "attn/tasks/task.hpp"
 #include "attn/text/unicode.hpp"
 #include "tools/serve/answers.hpp"
@@ -18,22 +19,20 @@
 #include "tools/serve/caption_api.hpp"
 #include "tools/serve/fields.hpp"
 #include "tools/serve/live.hpp"
+#include "tools/serve/look_field.hpp"
 #include "tools/serve/mechanism_json.hpp"
+#include "tools/serve/mechanism_picture.hpp"
 #include "tools/serve/message.hpp"
 #include "tools/serve/models.hpp"
 #include "tools/serve/openapi.hpp"
 #include "tools/serve/options.hpp"
 #include "tools/serve/service.hpp"
+#include "tools/serve/step_api.hpp"
 
 namespace attn::serve {
 namespace {
 
 constexpr std::size_t kLongestName = 200;
-/// More positions than any model reads.
-constexpr std::size_t kMostPositions = 4096;
-/// Of attention; past these everything is one word, or all alike, and numbers run over.
-constexpr double kColdest = 0.001;
-constexpr double kHottest = 1000.0;
 
 Plan health(const Service&, const Request&) {
   return json_response({{"status", "ok"}});
@@ -54,7 +53,14 @@ Plan info(const Service& service, const Request&) {
 }
 
 Plan mechanisms(const Service&, const Request&) {
-  static const std::string kText = json_response(mechanisms_json()).text;
+  static const std::string kText = [] {
+    nlohmann::json all = mechanisms_json();
+    for (nlohmann::json& one : all) {
+      const nn::Mechanism* mechanism = nn::find_mechanism(one.at("name").get<std::string>());
+      if (mechanism != nullptr) one["picture"] = mechanism_picture(*mechanism);
+    }
+    return json_response(all).text;
+  }();
   Response response;
   response.fixed = kText;
   return response;
@@ -88,10 +94,7 @@ models::SearchOptions search_of(const Fields& fields, const tasks::Task& task,
     refuse(400, "the field \"best\" is " + std::to_string(search.best) +
                     "; at most the beam, which is " + std::to_string(search.beam) +
                     ", is accepted");
-  search.look.temperature = fields.number("temperature", 1.0, kColdest, kHottest);
-  search.look.forbid = fields.positions("forbid", kMostPositions);
-  for (const auto& [step, position] : fields.pairs("force", "step", "position", kMostPositions))
-    search.look.force.push_back({step, position});
+  search.look = look_of(fields);
   return search;
 }
 
@@ -120,11 +123,15 @@ Plan answer(const Service& service, const Request& request) {
 }  // namespace
 
 const std::vector<Route>& routes() {
-  static const std::vector<Route> kRoutes{
-      {"GET", "/health", health},      {"GET", "/openapi.json", openapi},
-      {"GET", "/api/info", info},      {"GET", "/api/mechanisms", mechanisms},
-      {"GET", "/api/live", live_list}, {"POST", "/api/live", live},
-      {"POST", "/api/answer", answer}, {"POST", "/api/caption", answer_caption}};
+  static const std::vector<Route> kRoutes{{"GET", "/health", health},
+                                          {"GET", "/openapi.json", openapi},
+                                          {"GET", "/api/info", info},
+                                          {"GET", "/api/mechanisms", mechanisms},
+                                          {"GET", "/api/live", live_list},
+                                          {"POST", "/api/live", live},
+                                          {"POST", "/api/answer", answer},
+                                          {"POST", "/api/step", answer_step},
+                                          {"POST", "/api/caption", answer_caption}};
   return kRoutes;
 }
 

@@ -87,6 +87,18 @@ std::optional<std::string> Fields::optional_text(const char* name,
   return text;
 }
 
+std::vector<std::string> Fields::texts(const char* name, std::size_t most) const {
+  const auto found = object_.find(name);
+  if (found == object_.end()) refuse(400, std::string("the field \"") + name + "\" is missing");
+  check_list(*found, name, most);
+  std::vector<std::string> all;
+  for (const auto& value : *found) {
+    if (!value.is_string()) wrong(name, "a list of texts");
+    all.push_back(value.get<std::string>());
+  }
+  return all;
+}
+
 std::int64_t Fields::whole(const char* name, std::int64_t otherwise, std::int64_t least,
                            std::int64_t most) const {
   const auto found = object_.find(name);

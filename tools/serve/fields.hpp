@@ -26,6 +26,8 @@ class Fields {
   bool has(const char* name) const { return object_.contains(name); }
   std::string text(const char* name, std::size_t max_bytes) const;
   std::optional<std::string> optional_text(const char* name, std::size_t max_bytes) const;
+  /// A list of at most `most` texts, which must be there.
+  std::vector<std::string> texts(const char* name, std::size_t most) const;
   std::int64_t whole(const char* name, std::int64_t otherwise, std::int64_t least,
                      std::int64_t most) const;
   double number(const char* name, double otherwise, double least, double most) const;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -52,6 +53,8 @@ class Tokeniser {
   std::string decode(std::span<const std::int64_t> ids) const;
   /// How a number looks in a picture: "▁pack", "é", "<unk>".
   std::string label(std::int64_t id) const;
+  /// The number that has this label; none when there is no such number.
+  std::optional<std::int64_t> find(std::string_view label) const;
 
   Units units() const;
   std::int64_t size() const;  ///< marks included

@@ -1,0 +1,15 @@
+/// Steering as a request names it: temperature, forbid, force.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include "attn/models/look.hpp"
+#include "tools/serve/fields.hpp"
+
+namespace attn::serve {
+
+/// What is not named is as trained. Values out of range are refused.
+models::Look look_of(const Fields& fields);
+
+}  // namespace attn::serve
