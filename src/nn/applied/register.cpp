@@ -147,7 +147,7 @@ Mechanism listener() {
       .name = "las_listener_layer",
       .family = "applied",
       .title = "One step of the listener's pyramid: half as many frames, twice as wide",
-      .formula = "output = BiLSTM([x_2t; x_2t+1])",
+      .formula = "output = BiLSTM([x_{2t}; x_{2t+1}])",
       .paper = kChan,
       .made_of = "no attention: it shortens what las_attention looks at",
       .options = "",

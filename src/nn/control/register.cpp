@@ -53,8 +53,8 @@ Mechanism forced() {
       .family = "control",
       .title = "A user sets the attention: a prior on the scores, or weights by hand",
       .formula =
-          "w = softmax(score + prior_weight * prior); where forced, w = forced_weight "
-          "and the others share 1 - sum forced",
+          "w = softmax(score + prior_weight * prior), or w = forced_weight where forced, and "
+          "the others share 1 - sum forced_weight",
       .paper = "no paper: a control for those who look into a model or correct it",
       .made_of =
           "score given and prior, mask lengths and not forced, normalise softmax scaled "
@@ -137,7 +137,7 @@ Mechanism merge() {
       .name = "merge_states",
       .family = "control",
       .title = "Two partial attentions make the whole",
-      .formula = "lse = log(e^la + e^lb), out = e^(la - lse) oa + e^(lb - lse) ob",
+      .formula = "lse = log(e^{l_a} + e^{l_b}), out = e^{l_a - lse} o_a + e^{l_b - lse} o_b",
       .paper =
           "Milakov, Gimelshein, 2018, arXiv:1805.02867; Dao et al., 2022, "
           "arXiv:2205.14135",

@@ -25,8 +25,8 @@ Mechanism retina() {
       .family = "glimpse",
       .title = "The retina: sharp where it looks, coarse around",
       .formula =
-          "c = floor((l + 1) / 2 size); patch k = the square of side g scale^k around c, "
-          "averaged down to g x g",
+          "c = floor((l + 1) / 2 size); patch_k = the square of side g scale^k around c, "
+          "averaged down to g by g",
       .paper = kMnih,
       .made_of = "outside the four steps: it reads pixels by place, without scores",
       .options =
@@ -130,7 +130,7 @@ Mechanism policy() {
       .family = "glimpse",
       .title = "Where to look next, learnt from the reward",
       .formula =
-          "mean = tanh(location h), log N(sample; mean, sigma^2), b_t = baseline h; "
+          "mean = tanh(location h), log_prob = log N(sample; mean, sigma^2), b_t = baseline h; "
           "loss = -mean sum_t log_prob stop(R - b_t), and mean sum_t (R - b_t)^2",
       .paper = kMnih,
       .made_of = "outside the four steps: a place is drawn, not weighed",

@@ -220,7 +220,7 @@ Mechanism location() {
       .name = "score_location",
       .family = "score",
       .title = "Luong's location score: the query alone tells where to look",
-      .formula = "w = softmax((W_a q)[0 .. keys)), context = w v",
+      .formula = "w = softmax((W_a q)_{j < keys}), context = w v",
       .paper = kLuong,
       .made_of =
           "score given by a linear layer, mask lengths, normalise softmax, pool "

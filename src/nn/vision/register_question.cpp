@@ -172,7 +172,7 @@ Mechanism question_hierarchy() {
       .family = "vision",
       .title = "Words, phrases, question: the three levels a question is read at",
       .formula =
-          "p_s,t = tanh(W_s q_{t..t+s-1} + b_s), phrase_t = max over s = 1, 2, 3, "
+          "p_{s,t} = tanh(W_s q_{t..t+s-1} + b_s), phrase_t = max_{s = 1, 2, 3} p_{s,t}, "
           "question = LSTM(phrase)",
       .paper = kLu,
       .made_of =
