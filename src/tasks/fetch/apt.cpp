@@ -77,6 +77,10 @@ std::string configuration(const fs::path& folder, const std::vector<std::string>
   text += "Dir::Etc::preferencesparts \"" + root + "/none\";\n";
   // As root, apt would otherwise fetch as a user who may not enter a home folder.
   text += "APT::Sandbox::User \"root\";\n";
+  // Without a network it is told so in seconds.
+  text += "Acquire::Retries \"0\";\n";
+  for (const char* method : {"http", "https"})
+    text += std::string("Acquire::") + method + "::Timeout \"15\";\n";
   // An index that could not be fetched is an error and not a warning.
   text += "APT::Update::Error-Mode \"any\";\n";
   return text;

