@@ -32,23 +32,23 @@ class Node {
   Node(const json& value, std::string where) : value_(&value), where_(std::move(where)) {}
 
   Node operator[](std::string_view key) const {
-    return {files::member(*value_, key, where_), inner(key)};
+    return {files::member(*value_, key, place()), inner(key)};
   }
   std::optional<Node> find(const std::string& key) const {
-    if (!value_->is_object()) files::member(*value_, key, where_);  // throws
+    if (!value_->is_object()) files::member(*value_, key, place());  // throws
     const auto at = value_->find(key);
     if (at == value_->end()) return std::nullopt;
     return Node{*at, inner(key)};
   }
 
-  std::string text() const { return files::to_text(*value_, where_); }
+  std::string text() const { return files::to_text(*value_, place()); }
   double number() const {
-    const double number = files::to_double(*value_, where_);
+    const double number = files::to_double(*value_, place());
     if (!std::isfinite(number)) wrong("a number beyond all", "finite numbers");
     return number;
   }
   float weight() const { return static_cast<float>(number()); }
-  std::int64_t integer() const { return files::to_int(*value_, where_); }
+  std::int64_t integer() const { return files::to_int(*value_, place()); }
   /// A count or a size.
   std::size_t size(std::size_t most) const {
     const std::int64_t number = integer();
@@ -97,7 +97,7 @@ class Node {
   }
 
   [[noreturn]] void wrong(const std::string& seen, const std::string& accepted) const {
-    fail<FileError>(where_, ": ", seen, "; accepted: ", accepted);
+    fail<FileError>(place(), ": ", seen, "; accepted: ", accepted);
   }
 
  private:
@@ -115,6 +115,10 @@ class Node {
       if (std::isfinite(number)) return number;
     }
     return element(i).number();
+  }
+  /// What errors begin with, before their own colon.
+  std::string place() const {
+    return where_.substr(0, where_.size() - (where_.ends_with(':') ? 1 : 0));
   }
   std::string inner(std::string_view key) const {
     const bool outermost = where_.ends_with(':');

@@ -120,6 +120,7 @@ TEST(Map, WordsThatMeanNothingAreRefusedWithAList) {
               {"maps[2].layer", "1 to"});
   expect_says(complaint(changed(to_json(training_example()), "\"right\"", "\"top\"")),
               {"series[1].axis", "\"left\" or \"right\""});
+  expect_says(complaint("{}"), {"request: there is no \"attn_map\""});
   for (const char* text : {"", "[]", "7", "{}", "{\"attn_map\":1}", "null", "{\"attn_map\":1,"})
     EXPECT_NE(complaint(text), "(accepted)") << text;
 }

@@ -233,7 +233,7 @@ TEST(TrainCommand, BadInputIsAClearErrorAndNothingIsLeftBehind) {
   if (!gpu::available()) {
     const Said device = say({"train", "pronounce", "--out", out, "--device", "gpu"});
     EXPECT_EQ(device.status, failure);
-    EXPECT_NE(device.err.find("--device gpu: "), std::string::npos) << device.err;
+    EXPECT_NE(device.err.find("--device gpu cannot be used here: "), std::string::npos) << device.err;
     EXPECT_FALSE(fs::exists(out));
   }
   EXPECT_EQ(say({"train", "pronounce", "--out", out, "--device", "abacus"}).status, usage);
@@ -247,6 +247,11 @@ TEST(TrainCommand, BadInputIsAClearErrorAndNothingIsLeftBehind) {
   EXPECT_EQ(say({"train", "pronounce", "--out", out, "--model", "perceptron"}).status, usage);
   EXPECT_EQ(say({"train", "pronounce", "--out", out, "--minutes", "-1"}).status, usage);
   EXPECT_EQ(say({"train", "pronounce"}).status, usage) << "nowhere to write";
+  const Said sizes = say({"train", "pronounce", "--out", out, "--data", "/no/such.tsv", "--dim",
+                          "63", "--heads", "4"});
+  EXPECT_EQ(sizes.status, usage) << "before data are read: " << sizes.err;
+  EXPECT_NE(sizes.err.find("heads that divide dim are accepted"), std::string::npos)
+      << sizes.err;
   EXPECT_EQ(say({"pronounce"}).status, usage);
   EXPECT_EQ(say({"pronounce", "--model", scratch.path(), "word"}).status, failure);
 }

@@ -255,11 +255,13 @@ void add_answer_options(CLI::App& command, const std::string& task, AnswerOption
       ->check(CLI::Range(1, 64));
   command
       .add_option("--temperature", options.search.temperature,
-                  "Above 0: words are drawn, not chosen (with --beam 1)")
+                  "Above 0: sample words instead of taking the likeliest (with --beam 1)")
       ->check(between(0, 100));
-  command.add_option("--top", options.search.top, "Draw from the likeliest so many; 0: all")
+  command
+      .add_option("--top", options.search.top, "Sample from this many likeliest words; 0: all")
       ->check(at_least(0));
-  command.add_option("--seed", options.search.seed, "Of drawing")->check(at_least(0));
+  command.add_option("--seed", options.search.seed, "Random seed for sampling")
+      ->check(at_least(0));
   command.add_option("--lines", options.lines, "Lines of standard input answered at a time")
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 20));

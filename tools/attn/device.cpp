@@ -35,8 +35,10 @@ void add_device_flag(CLI::App& command, Device& device, const std::string& help)
 }
 
 void check_device(Device device, const std::string& command) {
-  if (device == Device::gpu && !gpu::available())
-    fail(command, ": --device gpu: ", gpu::describe());
+  if (device != Device::gpu || gpu::available()) return;
+  std::string reason = gpu::describe();  // "none: why", or a GPU and why it is not used
+  if (reason.starts_with("none: ")) reason.erase(0, 6);
+  fail(command, ": --device gpu cannot be used here: ", reason);
 }
 
 tasks::PairModel load_model_on(Device device, const std::filesystem::path& folder,

@@ -76,9 +76,9 @@ void add_gradcheck(CLI::App& app, Action& action) {
       "    attn gradcheck score_additive\n"
       "    attn gradcheck --all --seed 3\n"
       "    attn gradcheck --all --device gpu");
-  command->add_option("names", options->names, "Mechanisms")->type_name("NAME");
+  command->add_option("names", options->names, "Names of mechanisms")->type_name("NAME");
   command->add_flag("--all", options->all, "Every mechanism");
-  command->add_option("--seed", options->seed, "Of the random example; default 1")
+  command->add_option("--seed", options->seed, "Random seed for the example; default 1")
       ->check(at_least(0));
   command
       ->add_option("--tolerance", options->tolerance,

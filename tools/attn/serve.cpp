@@ -125,8 +125,11 @@ void add_serve(CLI::App& app, Action& action) {
       ->check([](const std::string& host) -> std::string {
         return host.empty() ? "a name or an address is accepted, such as 127.0.0.1" : "";
       });
-  command->add_option("--port", options.port, "0: any that is free")->capture_default_str();
-  command->add_option("--threads", options.threads, "Questions that are answered at once")
+  command->add_option("--port", options.port, "Port to listen at; 0: any that is free")
+      ->capture_default_str()
+      ->type_name("PORT")
+      ->check(CLI::Range(0, 65535));
+  command->add_option("--threads", options.threads, "Requests answered at the same time")
       ->capture_default_str()
       ->check(CLI::Range(1, 256));
   command
@@ -143,10 +146,12 @@ void add_serve(CLI::App& app, Action& action) {
                    "Another name that it goes by; may be repeated")
       ->allow_extra_args(false)
       ->type_name("NAME");
-  command->add_option("--max-connections", options.limits.connections, "Open at once")
+  command
+      ->add_option("--max-connections", options.limits.connections,
+                   "Connections open at the same time")
       ->capture_default_str()
       ->check(CLI::Range(1, 100000));
-  command->add_option("--max-body", options.limits.body, "Bytes of a request")
+  command->add_option("--max-body", options.limits.body, "Largest request, in bytes")
       ->capture_default_str()
       ->check(CLI::Range(1024, 64 << 20));
   command

@@ -112,6 +112,21 @@ void tell_beginning(const tasks::Prepared& prepared, const Streams& streams) {
       static_cast<double>(prepared.model.model->parameter_count()) / 1e6);
 }
 
+/// What is wrong with the sizes of a model together, before its data are read; "": nothing.
+std::string misfit(models::ModelOptions options) {
+  constexpr std::int64_t kAny = 100;  // the data tell how many there are
+  options.source_vocabulary = kAny;
+  options.target_vocabulary = kAny;
+  options.max_source = kAny;
+  try {
+    models::validate(options);
+  } catch (const InvalidArgument& error) {
+    const std::string text = error.what();  // "attn::models::validate: dim 63 and ..."
+    return text.substr(text.find(": ") + 2);
+  }
+  return "";
+}
+
 int train(const TrainOptions& options, const Streams& streams) {
   if (options.threads > 0) ThreadPool::set_default_threads(options.threads);
   check_device(options.flags.device, "attn train");
@@ -128,6 +143,10 @@ int train(const TrainOptions& options, const Streams& streams) {
     fail("attn train: the group Caption of the flags is of the task caption, not of ",
          options.task);
   const tasks::TrainingRequest request = request_of(options);
+  if (const std::string problem = misfit(request.model); !problem.empty()) {
+    fmt::print(streams.err, "attn train: {}\nRun with --help for more information.\n", problem);
+    return usage;
+  }
   const tasks::Say say = progress(streams);
   const tasks::Corpus corpus = tasks::load_corpus(request, say);
   for (const std::string& note : corpus.notes) say(note);

@@ -11,7 +11,7 @@ bool available() {
 }
 
 std::string describe() {
-  return "none: this build has no CUDA (ATTN_CUDA=ON builds it)";
+  return "none: this build has no CUDA; cmake --preset cuda makes one that has";
 }
 
 }  // namespace attn::gpu
