@@ -4,8 +4,11 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "tools/attn/command.hpp"
+#include "tools/attn/mechanism_search.hpp"
 #include "tools/say.hpp"
 
 namespace attn::tools {
@@ -38,6 +41,48 @@ TEST(Mechanisms, AWrongNameSuggestsTheNearest) {
   const Said said = say({"mechanisms", "score_additiv"});
   EXPECT_EQ(said.status, failure);
   EXPECT_NE(said.err.find("score_additive"), std::string::npos) << said.err;
+}
+
+TEST(Mechanisms, AWordFindsWhatIsAboutIt) {
+  const std::vector<std::pair<std::string, std::string>> finds{
+      {"sliding", "spec::window("},
+      {"linear", "attn/kernels/linear.hpp"},
+      {"flash", "attend("},
+      {"additive", "score_additive"},
+      {"Luong", "luong_decoder"},
+      {"relative positions", "relative_shaw"},
+      {"gqa", "fewer heads in k and v"},
+      {"sparsemax", "spec::sparsemax()"}};
+  for (const auto& [word, answer] : finds) {
+    const Said said = say({"mechanisms", word});
+    EXPECT_EQ(said.status, success) << word;
+    EXPECT_NE(said.out.find("No mechanism is called '" + word + "'."), std::string::npos);
+    EXPECT_NE(said.out.find(answer), std::string::npos) << said.out;
+  }
+  EXPECT_EQ(say({"mechanisms", "sliding", "--json"}).status, failure) << "programs ask for one";
+}
+
+TEST(Mechanisms, AMistypedWordIsGuessed) {
+  const Said said = say({"mechanisms", "softmaxx"});
+  EXPECT_EQ(said.status, failure);
+  EXPECT_NE(said.err.find("did you mean 'softmax'?"), std::string::npos) << said.err;
+  EXPECT_NE(say({"gradcheck", "additive"}).err.find("related: "), std::string::npos);
+  const Said far = say({"gradcheck", "qqqqqq"});
+  EXPECT_EQ(far.status, failure);
+  EXPECT_NE(far.err.find("'attn mechanisms' lists them"), std::string::npos) << far.err;
+}
+
+TEST(Mechanisms, EveryPartOfTheLibraryHasItsHeader) {
+  for (const LibraryPart& part : library_parts()) {
+    std::ifstream header(ATTN_TEST_DATA "/../../include/" + part.header);
+    ASSERT_TRUE(header.good()) << part.header;
+    const std::string text{std::istreambuf_iterator<char>(header), {}};
+    // "spec::scaled_dot() | spec::soft_cap(cap)" ends with what the header declares.
+    const std::string call = part.use.substr(0, part.use.rfind('('));
+    const std::string name = call.substr(call.find_last_of(": |") + 1);
+    if (part.use.starts_with("spec::"))
+      EXPECT_NE(text.find(" " + name + "("), std::string::npos) << part.use;
+  }
 }
 
 TEST(Gradcheck, SaysForEachInputWhetherItIsRight) {

@@ -38,7 +38,13 @@ TEST(Program, HelpTeachesAndVersionIsOneLine) {
   EXPECT_EQ(say({}).status, success);
   const Said version = say({"--version"});
   EXPECT_EQ(version.status, success);
-  EXPECT_EQ(version.out, "attn " ATTN_VERSION "\n");
+  EXPECT_EQ(version.out.rfind("attn " ATTN_VERSION " (commit ", 0), 0u) << version.out;
+  EXPECT_TRUE(version.out.find(", g++ ") != std::string::npos ||
+              version.out.find(", clang ") != std::string::npos)
+      << version.out;
+  EXPECT_NE(version.out.find(ATTN_HAS_CUDA ? ", with CUDA)\n" : ", without CUDA)\n"),
+            std::string::npos)
+      << version.out;
   EXPECT_EQ(say({"conformance", "--help"}).status, success);
 }
 
@@ -86,6 +92,46 @@ TEST(Program, WrongUsageIsTwo) {
   }
   EXPECT_NE(say({"confromance"}).err.find("did you mean 'conformance'?"), std::string::npos);
   EXPECT_EQ(say({"zzz"}).err.find("did you mean"), std::string::npos);
+}
+
+TEST(Program, HelpOfACommandIsItsHelp) {
+  const Said help = say({"help", "translate"});
+  EXPECT_EQ(help.status, success);
+  EXPECT_EQ(help.out, say({"translate", "--help"}).out);
+  EXPECT_NE(help.out.find("--beam"), std::string::npos);
+  EXPECT_EQ(say({"help", "summarize"}).out, say({"summarise", "--help"}).out);
+  const Said wrong = say({"help", "translte"});
+  EXPECT_EQ(wrong.status, usage);
+  EXPECT_NE(wrong.err.find("did you mean 'translate'?"), std::string::npos) << wrong.err;
+}
+
+TEST(Program, AnUnknownFlagSuggestsTheNearestOfItsCommand) {
+  const std::vector<std::vector<std::string>> calls{
+      {"data", "translate", "--langauge", "it", "--language"},
+      {"data", "--langauge=it", "translate", "--language"},
+      {"train", "pronounce", "--minuets", "1", "--out", "x", "--minutes"},
+      {"train", "--minuets", "1", "--minutes"},  // whatever else is missing
+      {"translate", "word", "--baem", "4", "--beam"},
+      {"serve", "--prot", "80", "--port"},
+      {"info", "--jsn", "--json"},
+      {"--versoin", "--version"}};
+  for (const auto& call : calls) {
+    const Said said = say({call.begin(), call.end() - 1});
+    EXPECT_EQ(said.status, usage) << said.err;
+    EXPECT_NE(said.err.find("; did you mean " + call.back() + "?"), std::string::npos)
+        << said.err;
+  }
+  const Said far = say({"info", "--quantise-everything"});
+  EXPECT_NE(far.err.find("'attn info --help' lists those there are"), std::string::npos)
+      << far.err;
+}
+
+TEST(Program, APortIsInItsRange) {
+  for (const char* port : {"99999", "-1", "http"}) {
+    const Said said = say({"serve", "--port", port});
+    EXPECT_EQ(said.status, usage) << port;
+    EXPECT_NE(said.err.find("65535"), std::string::npos) << said.err;
+  }
 }
 
 TEST(Program, ErrorsNameNoFunctionOfTheLibrary) {

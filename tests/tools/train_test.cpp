@@ -233,7 +233,8 @@ TEST(TrainCommand, BadInputIsAClearErrorAndNothingIsLeftBehind) {
   if (!gpu::available()) {
     const Said device = say({"train", "pronounce", "--out", out, "--device", "gpu"});
     EXPECT_EQ(device.status, failure);
-    EXPECT_NE(device.err.find("--device gpu cannot be used here: "), std::string::npos) << device.err;
+    EXPECT_NE(device.err.find("--device gpu cannot be used here: "), std::string::npos)
+        << device.err;
     EXPECT_FALSE(fs::exists(out));
   }
   EXPECT_EQ(say({"train", "pronounce", "--out", out, "--device", "abacus"}).status, usage);

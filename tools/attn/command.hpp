@@ -38,6 +38,9 @@ struct Streams {
 /// Runs `attn arguments...`. Never throws; messages go to streams.err.
 int run(const std::vector<std::string>& arguments, const Streams& streams = {});
 
+/// The name of every command, as --help lists them.
+const std::vector<std::string>& command_names();
+
 /// What the arguments ask for, set while they are parsed.
 using Action = std::function<int(const Streams&)>;
 
@@ -60,6 +63,7 @@ void add_caption(CLI::App& app, Action& action);
 void add_train(CLI::App& app, Action& action);
 void add_eval(CLI::App& app, Action& action);
 void add_compare(CLI::App& app, Action& action);
+void add_models(CLI::App& app, Action& action);
 
 struct ConformanceOptions {
   std::vector<std::string> folders;
@@ -82,8 +86,9 @@ std::optional<std::filesystem::path> find_bench(const std::filesystem::path& pro
 /// The mechanism of that name; an error suggests the nearest.
 const nn::Mechanism& mechanism_named(const std::string& name);
 
-/// The name that is nearest to `word` in edits, if one is near.
+/// The name that is nearest to `word` in edits, if one is near: more than `share` of a word
+/// changed is another word.
 std::optional<std::string> nearest(const std::string& word,
-                                   const std::vector<std::string>& names);
+                                   const std::vector<std::string>& names, double share = 0.5);
 
 }  // namespace attn::tools

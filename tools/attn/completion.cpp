@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
+#include "attn/nn/registry.hpp"
+#include "tools/attn/model_folder.hpp"
 
 namespace attn::tools {
 namespace {
@@ -19,6 +21,7 @@ struct Flag {
   std::string help;
   std::vector<std::string> choices;  ///< of a flag that takes one of a few words
   bool takes_value;
+  bool or_file = false;  ///< a file or a folder may stand in the place of a choice
 };
 
 struct Command {
@@ -51,8 +54,29 @@ std::vector<std::string> choices_of(const std::string& type) {
   return split_at(',', type.substr(open + 2, close - open - 2));
 }
 
+/// What a name may be that is too long a list for --help.
+std::vector<std::string> mechanism_names() {
+  std::vector<std::string> names;
+  for (const nn::Mechanism* mechanism : nn::mechanisms()) names.push_back(mechanism->name);
+  return names;
+}
+
+std::vector<std::string> shipped_names() {
+  std::vector<std::string> names;
+  for (const auto& [name, folder] : shipped_models()) names.push_back(name);
+  return names;
+}
+
+/// Whether a flag takes the folder of a model or the name of one that ships.
+bool names_a_model(const CLI::Option& option) {
+  return option.check_lname("model") && option.get_type_name() == "DIR" &&
+         option.get_description().find("ships") != std::string::npos;
+}
+
 /// Of the argument that comes first; none where that may be anything.
 std::vector<std::string> first_choices(const CLI::App& command) {
+  if (command.get_name() == "mechanisms" || command.get_name() == "gradcheck")
+    return mechanism_names();
   for (const CLI::Option* option : command.get_options())
     if (option->get_positional()) return choices_of(option->get_type_name());
   return {};
@@ -63,12 +87,20 @@ std::vector<Command> commands_of(const CLI::App& app) {
   for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
     Command command{sub->get_name(), sub->get_description(), {}, first_choices(*sub)};
     for (const CLI::Option* option : sub->get_options())
-      for (const std::string& name : option->get_lnames())
-        command.flags.push_back({"--" + name, option->get_description(),
-                                 choices_of(option->get_type_name()),
-                                 option->get_items_expected_max() > 0});
+      for (const std::string& name : option->get_lnames()) {
+        const bool model = names_a_model(*option);
+        command.flags.push_back(
+            {.name = "--" + name,
+             .help = option->get_description(),
+             .choices = model ? shipped_names() : choices_of(option->get_type_name()),
+             .takes_value = option->get_items_expected_max() > 0,
+             .or_file = model});
+      }
     commands.push_back(std::move(command));
   }
+  Command help{"help", "Show what a command can do", {}, {}};
+  for (const Command& command : commands) help.first.push_back(command.name);
+  commands.push_back(std::move(help));
   return commands;
 }
 
@@ -118,8 +150,9 @@ std::string bash_script(const std::vector<Command>& commands) {
   for (const Command& command : commands)
     for (const Flag& flag : command.flags)
       if (!flag.choices.empty())
-        text += fmt::format("    {}:{}) COMPREPLY=($(compgen -W {} -- \"$word\")); return ;;\n",
-                            command.name, flag.name, shell_quoted(joined(flag.choices)));
+        text += fmt::format(
+            "    {}:{}) COMPREPLY=($(compgen {}-W {} -- \"$word\")); return ;;\n", command.name,
+            flag.name, flag.or_file ? "-d " : "", shell_quoted(joined(flag.choices)));
   text +=
       "  esac\n  if [[ $word != -* ]]; then\n"
       "    case ${COMP_WORDS[1]}:$COMP_CWORD in\n";
@@ -160,7 +193,10 @@ std::string zsh_script(const std::vector<Command>& commands) {
     text += "    " + command.name + ") _arguments";
     for (const Flag& flag : command.flags) {
       std::string spec = flag.name + "[" + zsh_text(flag.help) + "]";
-      if (!flag.choices.empty()) {
+      if (flag.or_file) {
+        spec += ":value:_alternative \"names:name:(" + joined(flag.choices) +
+                ")\" \"folders:folder:_files -/\"";
+      } else if (!flag.choices.empty()) {
         spec += ":value:(" + joined(flag.choices) + ")";
       } else if (flag.takes_value) {
         spec += ":value:_files";
@@ -186,13 +222,14 @@ std::string fish_script(const std::vector<Command>& commands) {
                           command.name, shell_quoted(joined(command.first)));
   for (const Command& command : commands)
     for (const Flag& flag : command.flags)
-      text +=
-          fmt::format("complete -c attn -n '__fish_seen_subcommand_from {}' -l {}{} -d {}\n",
-                      command.name, flag.name.substr(2),
-                      !flag.choices.empty() ? " -x -a " + shell_quoted(joined(flag.choices))
-                      : flag.takes_value    ? " -r"
-                                            : "",
-                      shell_quoted(flag.help));
+      text += fmt::format(
+          "complete -c attn -n '__fish_seen_subcommand_from {}' -l {}{} -d {}\n", command.name,
+          flag.name.substr(2),
+          !flag.choices.empty()
+              ? (flag.or_file ? " -r -a " : " -x -a ") + shell_quoted(joined(flag.choices))
+          : flag.takes_value ? " -r"
+                             : "",
+          shell_quoted(flag.help));
   return text;
 }
 

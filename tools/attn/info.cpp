@@ -17,6 +17,7 @@
 #include "attn/kernels/target.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/machine.hpp"
+#include "tools/attn/version.hpp"
 
 namespace attn::tools {
 namespace {
@@ -92,6 +93,8 @@ nlohmann::json facts_json(const Facts& facts) {
   auto caches = nlohmann::json::object();
   for (const CacheLevel& cache : facts.machine.caches) caches[cache.name] = cache.bytes;
   return {{"version", ATTN_VERSION},
+          {"commit", commit()},
+          {"compiler", compiler()},
           {"cpu", facts.machine.cpu},
           {"processors", facts.machine.processors},
           {"cache_bytes", caches},
@@ -110,7 +113,7 @@ void print_text(const Facts& facts, std::FILE* out) {
   caches.reserve(facts.machine.caches.size());
   for (const CacheLevel& cache : facts.machine.caches)
     caches.push_back(cache.name + " " + size_text(cache.bytes));
-  fmt::print(out, "attn {}\n\n", ATTN_VERSION);
+  fmt::print(out, "{}\n\n", version_text());
   fmt::print(out, "CPU            {}\n",
              facts.machine.cpu.empty() ? "unknown" : facts.machine.cpu);
   fmt::print(out, "processors     {}\n", facts.machine.processors);

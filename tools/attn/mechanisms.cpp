@@ -11,9 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "attn/core/error.hpp"
+#include "attn/files/printable.hpp"
 #include "attn/nn/registry.hpp"
 #include "tools/attn/command.hpp"
+#include "tools/attn/invocation.hpp"
+#include "tools/attn/mechanism_search.hpp"
 #include "tools/serve/mechanism_json.hpp"
 
 namespace attn::tools {
@@ -47,7 +49,8 @@ void print_one(const nn::Mechanism& mechanism, const Streams& streams) {
   part("Options", mechanism.options);
   part("In C++", "#include \"" + mechanism.header + "\"\n\n" + mechanism.snippet);
   fmt::print(streams.out, "\nFile\n    include/{}\n", mechanism.header);
-  fmt::print(streams.out, "\nCheck its gradients: attn gradcheck {}\n", mechanism.name);
+  fmt::print(streams.out, "{}{}\n", as_invoked("\nCheck its gradients: attn gradcheck "),
+             mechanism.name);
 }
 
 std::map<std::string, std::vector<const nn::Mechanism*>> by_family() {
@@ -66,8 +69,27 @@ void print_list(const Streams& streams) {
     for (const nn::Mechanism* mechanism : members)
       fmt::print(streams.out, "  {:<{}}  {}\n", mechanism->name, width, mechanism->title);
   }
-  fmt::print(streams.out, "\n{} mechanisms; 'attn mechanisms NAME' teaches one.\n",
-             nn::mechanisms().size());
+  fmt::print(
+      streams.out, "\n{} mechanisms; {}\n", nn::mechanisms().size(),
+      as_invoked("'attn mechanisms NAME' teaches one, and a word finds those about it."));
+}
+
+/// What a word that is no name finds; an error where that is nothing.
+void print_related(const std::string& word, const Streams& streams) {
+  const Related related = related_to(word);
+  if (related.empty()) mechanism_named(word);  // throws
+  fmt::print(streams.out, "No mechanism is called '{}'.", files::printable(word, 60));
+  if (!related.mechanisms.empty()) fmt::print(streams.out, " These are about it:\n\n");
+  for (const nn::Mechanism* mechanism : related.mechanisms)
+    fmt::print(streams.out, "  {:<28} {}\n", mechanism->name, mechanism->title);
+  if (!related.parts.empty())
+    fmt::print(streams.out, "{} the library has:\n",
+               related.mechanisms.empty() ? " For it" : "\nAnd");
+  for (const LibraryPart* part : related.parts)
+    fmt::print(streams.out, "\n  {}\n      {}\n      include/{}\n", part->title, part->use,
+               part->header);
+  if (!related.mechanisms.empty())
+    fmt::print(streams.out, "{}", as_invoked("\n'attn mechanisms NAME' teaches one.\n"));
 }
 
 /// docs/mechanisms.md.
@@ -111,6 +133,9 @@ int mechanisms(const MechanismsOptions& options, const Streams& streams) {
     print_snippets(streams);
   } else if (options.markdown) {
     print_markdown(streams);
+  } else if (!options.name.empty() && !options.json &&
+             nn::find_mechanism(options.name) == nullptr) {
+    print_related(options.name, streams);
   } else if (!options.name.empty()) {
     const nn::Mechanism& one = mechanism_named(options.name);
     if (options.json) {
@@ -128,16 +153,6 @@ int mechanisms(const MechanismsOptions& options, const Streams& streams) {
 
 }  // namespace
 
-const nn::Mechanism& mechanism_named(const std::string& name) {
-  const nn::Mechanism* found = nn::find_mechanism(name);
-  if (found != nullptr) return *found;
-  std::vector<std::string> names;
-  for (const nn::Mechanism* mechanism : nn::mechanisms()) names.push_back(mechanism->name);
-  const auto close = nearest(name, names);
-  fail("there is no mechanism '", name, "'",
-       close ? "; did you mean '" + *close + "'?" : "; 'attn mechanisms' lists them");
-}
-
 void add_mechanisms(CLI::App& app, Action& action) {
   auto options = std::make_shared<MechanismsOptions>();
   CLI::App* command = app.add_subcommand(
@@ -147,8 +162,11 @@ void add_mechanisms(CLI::App& app, Action& action) {
       "    attn mechanisms                     all of them by family\n"
       "    attn mechanisms local_predictive    one: what it computes, who proposed it, how to\n"
       "                                        use it\n"
+      "    attn mechanisms sliding             what there is about a word\n"
       "    attn mechanisms --json              for programs");
-  command->add_option("name", options->name, "The mechanism to explain")->type_name("NAME");
+  command
+      ->add_option("name", options->name, "The mechanism to explain, or a word to search for")
+      ->type_name("NAME");
   command->add_flag("--json", options->json, "As JSON");
   command->add_flag("--markdown", options->markdown, "As docs/mechanisms.md");
   command->add_flag("--snippets", options->snippets, "All snippets as one C++ program");

@@ -31,7 +31,7 @@ std::size_t edits(const std::string& a, const std::string& b) {
 }  // namespace
 
 std::optional<std::string> nearest(const std::string& word,
-                                   const std::vector<std::string>& names) {
+                                   const std::vector<std::string>& names, double share) {
   constexpr std::size_t kLongest = 64;  // nobody mistypes a command at this length
   if (word.empty() || word.size() > kLongest) return std::nullopt;
   std::optional<std::string> best;
@@ -43,8 +43,9 @@ std::optional<std::string> nearest(const std::string& word,
     best = name;
     fewest = count;
   }
-  // More than half of the word changed is another word.
-  if (best && 2 * fewest > std::max(word.size(), best->size())) return std::nullopt;
+  if (best && static_cast<double>(fewest) >
+                  share * static_cast<double>(std::max(word.size(), best->size())))
+    return std::nullopt;
   return best;
 }
 

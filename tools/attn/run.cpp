@@ -15,11 +15,23 @@
 #include <string_view>
 #include <vector>
 
+#include "attn/files/printable.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/completion.hpp"
 #include "tools/attn/device.hpp"
+#include "tools/attn/invocation.hpp"
+#include "tools/attn/version.hpp"
 
 namespace attn::tools {
+
+const std::vector<std::string>& command_names() {
+  static const std::vector<std::string> kNames{
+      "pronounce", "translate",  "summarise", "caption",     "train", "eval",       "compare",
+      "data",      "mechanisms", "gradcheck", "regress",     "score", "embed",      "map",
+      "gallery",   "explain",    "serve",     "conformance", "info",  "completion", "bench"};
+  return kNames;
+}
+
 namespace {
 
 constexpr const char* kAbout =
@@ -39,6 +51,7 @@ Examples:
     attn pronounce attention                  letters become phones
     attn summarise README.txt                 a description becomes one line
     attn caption --sample 3                   what is on a picture, and where it looked
+    attn help train                           what a command can do
     attn train pronounce --out phones --minutes 3     a model of your own, from nothing
     attn mechanisms                           every attention of the literature, one line each
     attn mechanisms bahdanau_decoder          one of them: formula, paper, parts, code
@@ -65,14 +78,6 @@ for f16 and bf16. With --device gpu it runs on the GPU's kernels alone: fused, f
 queries, and by whole rows. A case of a mechanism runs in f32 (within 5e-5 of 1 + |value|) and in f64
 (1e-6), gradients too. A case that is not understood has failed. The last line is `N passed, M failed`.)";
 
-const std::vector<std::string>& command_names() {
-  static const std::vector<std::string> kNames{
-      "pronounce", "translate",  "summarise", "caption",     "train", "eval",       "compare",
-      "data",      "mechanisms", "gradcheck", "regress",     "score", "embed",      "map",
-      "gallery",   "explain",    "serve",     "conformance", "info",  "completion", "bench"};
-  return kNames;
-}
-
 /// A message for people: the library's begin with the qualified name of a function, which tells
 /// a user nothing.
 std::string_view without_function(std::string_view message) {
@@ -88,14 +93,50 @@ int unknown_command(const std::string& word, const Streams& streams) {
   const auto close = nearest(word, command_names());
   fmt::print(streams.err, "attn: there is no command '{}'{}\n", word,
              close ? "; did you mean '" + *close + "'?" : "");
-  fmt::print(streams.err, "Run 'attn --help' for the commands.\n");
+  fmt::print(streams.err, "{}", as_invoked("Run 'attn --help' for the commands.\n"));
   return usage;
 }
 
+/// The words behind a task or a command that has another spelling elsewhere.
+std::vector<std::string> spelt_our_way(std::vector<std::string> arguments) {
+  static const std::vector<std::string> kTakeTasks{"train", "eval",    "compare",
+                                                   "data",  "explain", "help"};
+  const auto rename = [](std::string& word) {
+    if (word == "summarize") word = "summarise";
+  };
+  if (!arguments.empty()) rename(arguments[0]);
+  if (arguments.size() > 1 &&
+      std::find(kTakeTasks.begin(), kTakeTasks.end(), arguments[0]) != kTakeTasks.end())
+    rename(arguments[1]);
+  return arguments;
+}
+
+/// Tells of the first flag that the command does not have, with the one that was meant; ""
+/// where all are known.
+std::string unknown_flag(const CLI::App& app) {
+  const std::vector<CLI::App*> chosen = app.get_subcommands();
+  const CLI::App& command = chosen.empty() ? app : *chosen.front();
+  for (const std::string& word : app.remaining(true)) {
+    const std::string name = word.substr(0, word.find('='));
+    if (name.size() < 2 || name[0] != '-') continue;
+    std::vector<std::string> flags;
+    for (const CLI::Option* option : command.get_options())
+      for (const std::string& flag : option->get_lnames()) flags.push_back("--" + flag);
+    const std::string dashed =
+        "--" + name.substr(std::min(name.find_first_not_of('-'), name.size()));
+    const auto close = nearest(dashed, flags);
+    const std::string owner = chosen.empty() ? "attn" : "attn " + command.get_name();
+    return fmt::format("there is no flag {} of '{}'; {}\n", files::printable(name, 60), owner,
+                       close ? "did you mean " + *close + "?"
+                             : "'" + owner + " --help' lists those there are");
+  }
+  return "";
+}
+
 int parsed(const std::vector<std::string>& arguments, const Streams& streams) {
-  CLI::App app(kAbout, "attn");
+  CLI::App app(kAbout, invocation());
   app.footer(kFooter);
-  app.set_version_flag("--version", "attn " ATTN_VERSION);
+  app.set_version_flag("--version", version_text());
   app.require_subcommand(0, 1);
 
   Action action;
@@ -164,8 +205,13 @@ int parsed(const std::vector<std::string>& arguments, const Streams& streams) {
     std::ostringstream out;
     std::ostringstream err;
     const int code = app.exit(error, out, err);
-    fmt::print(streams.out, "{}", out.str());
-    if (!err.str().empty()) fmt::print(streams.err, "attn: {}", without_function(err.str()));
+    fmt::print(streams.out, "{}", as_invoked(out.str()));
+    const std::string flag = code == 0 ? "" : unknown_flag(app);
+    if (!flag.empty()) {
+      fmt::print(streams.err, "attn: {}", as_invoked(flag));
+    } else if (!err.str().empty()) {
+      fmt::print(streams.err, "attn: {}", as_invoked(without_function(err.str())));
+    }
     return code == 0 ? success : usage;
   }
   if (action) return action(streams);
@@ -175,7 +221,7 @@ int parsed(const std::vector<std::string>& arguments, const Streams& streams) {
   }
   if (*conform) return conformance(cases, streams);
   if (*about) return info(json ? InfoFormat::json : InfoFormat::text, streams);
-  fmt::print(streams.out, "{}", app.help());
+  fmt::print(streams.out, "{}", as_invoked(app.help()));
   return success;
 }
 
@@ -183,7 +229,8 @@ int say_failure(std::string_view message, const Streams& streams) {
   std::fflush(streams.out);
   try {
     // Some begin with the command: "attn train: ...".
-    fmt::print(streams.err, "{}{}\n", message.starts_with("attn ") ? "" : "attn: ", message);
+    fmt::print(streams.err, "{}{}\n",
+               message.starts_with("attn ") ? "" : "attn: ", as_invoked(message));
   } catch (const std::exception&) {
     return failure;  // nowhere left to say it
   }
@@ -192,12 +239,14 @@ int say_failure(std::string_view message, const Streams& streams) {
 
 }  // namespace
 
-int run(const std::vector<std::string>& arguments, const Streams& streams) {
+int run(const std::vector<std::string>& words, const Streams& streams) {
   try {
+    std::vector<std::string> arguments = spelt_our_way(words);
+    if (arguments.size() == 1 && arguments[0] == "help") arguments = {"--help"};
+    if (arguments.size() > 1 && arguments[0] == "help") arguments = {arguments[1], "--help"};
     if (!arguments.empty() && !arguments[0].empty() && arguments[0][0] != '-') {
       const std::string& word = arguments[0];
       if (word == "bench") return bench({arguments.begin() + 1, arguments.end()}, streams);
-      if (word == "help") return parsed({"--help"}, streams);
       const auto& names = command_names();
       if (std::find(names.begin(), names.end(), word) == names.end())
         return unknown_command(word, streams);

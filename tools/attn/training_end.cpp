@@ -14,6 +14,7 @@
 #include "attn/tasks/scores.hpp"
 #include "attn/tasks/trainer.hpp"
 #include "tools/attn/command.hpp"
+#include "tools/attn/invocation.hpp"
 
 namespace attn::tools {
 
@@ -64,11 +65,11 @@ void tell_end_of_training(const std::string& task, const std::string& out,
                  ? ", before the first evaluation"
                  : "; best on the development part: " + tasks::text_of(trained.best));
   if (!trained.best.empty())
-    fmt::print(streams.out, "The model is in {}. Score it: attn eval {} --model {}{}\n", out,
-               task, shell_word(out),
+    fmt::print(streams.out, "The model is in {}. Score it: {} eval {} --model {}{}\n", out,
+               invocation(), task, shell_word(out),
                data.empty() ? "" : " --data " + shell_word(data.string()));
-  fmt::print(streams.out, "Go on: attn train {} --out {} --resume --minutes 10\n", task,
-             shell_word(out));
+  fmt::print(streams.out, "Go on: {} train {} --out {} --resume --minutes 10\n", invocation(),
+             task, shell_word(out));
 }
 
 }  // namespace attn::tools
