@@ -19,6 +19,7 @@
 #include "attn/tasks/fetch/cache.hpp"
 #include "attn/text/tokeniser.hpp"
 #include "tasks/check_finite.hpp"
+#include "tasks/hugging_face.hpp"
 
 namespace attn::tasks {
 namespace {
@@ -112,6 +113,7 @@ PairModel load_model(const fs::path& folder) {
     fail<FileError>(files::path_text(folder), " is no model folder: it has no ", kConfig,
                     "; `attn train` makes one");
   const nlohmann::json config = files::read_json(folder / kConfig);
+  refuse_hugging_face(config, folder);
   const std::int64_t format = files::to_int(files::member(config, "format", where), where);
   if (format != kFormat)
     fail<FileError>(where, ": format is ", format, "; this program reads ", kFormat);

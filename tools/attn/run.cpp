@@ -26,9 +26,10 @@ namespace attn::tools {
 
 const std::vector<std::string>& command_names() {
   static const std::vector<std::string> kNames{
-      "pronounce", "translate",  "summarise", "caption",     "train", "eval",       "compare",
-      "data",      "mechanisms", "gradcheck", "regress",     "score", "embed",      "map",
-      "gallery",   "explain",    "serve",     "conformance", "info",  "completion", "bench"};
+      "pronounce",   "translate", "summarise",  "caption",    "models",    "train",
+      "eval",        "compare",   "data",       "mechanisms", "gradcheck", "regress",
+      "score",       "embed",     "map",        "gallery",    "explain",   "serve",
+      "conformance", "info",      "completion", "bench"};
   return kNames;
 }
 
@@ -51,6 +52,7 @@ Examples:
     attn pronounce attention                  letters become phones
     attn summarise README.txt                 a description becomes one line
     attn caption --sample 3                   what is on a picture, and where it looked
+    attn models                               the models that ship
     attn help train                           what a command can do
     attn train pronounce --out phones --minutes 3     a model of your own, from nothing
     attn mechanisms                           every attention of the literature, one line each
@@ -144,6 +146,7 @@ int parsed(const std::vector<std::string>& arguments, const Streams& streams) {
   add_translate(app, action);
   add_summarise(app, action);
   add_caption(app, action);
+  add_models(app, action);
   add_train(app, action);
   add_eval(app, action);
   add_compare(app, action);

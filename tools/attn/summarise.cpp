@@ -7,8 +7,11 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <vector>
 
+#include "attn/core/error.hpp"
+#include "attn/files/printable.hpp"
 #include "attn/files/read_file.hpp"
 #include "tools/attn/answering.hpp"
 #include "tools/attn/command.hpp"
@@ -17,6 +20,23 @@ namespace attn::tools {
 namespace {
 
 constexpr std::uint64_t kLargestFile = std::uint64_t{64} << 20;
+
+/// Text that was given in the place of a file: it has a space, and no file is called so.
+bool is_text(const std::string& argument) {
+  std::error_code ignored;
+  return argument.find_first_of(" \t\n") != std::string::npos &&
+         !std::filesystem::exists(argument, ignored);
+}
+
+std::string text_of(const std::string& argument) {
+  if (is_text(argument)) return argument;
+  std::error_code ignored;
+  if (!std::filesystem::exists(argument, ignored))
+    fail<FileError>(files::in_quotes(argument),
+                    " cannot be opened: there is no such file; a text ",
+                    "is given with --text, or as lines of standard input with -");
+  return files::read_text(argument, kLargestFile);
+}
 
 }  // namespace
 
@@ -35,9 +55,12 @@ void add_summarise(CLI::App& app, Action& action) {
       "    apt-cache show --no-all-versions hello | sed -n 's/^ //p' > d.txt; attn summarise "
       "d.txt\n"
       "    attn summarise - < one-text-a-line.txt\n"
+      "    attn summarise \"Frobnix is a fast web server. It needs little memory.\"\n"
       "    attn summarise --text \"$(xclip -o)\" --show");
   CLI::Option* files =
-      command->add_option("files", options->texts, "Text files, or - for one text a line")
+      command
+          ->add_option("files", options->texts,
+                       "Text files, a text in quotes, or - for one text a line")
           ->type_name("FILE");
   command->add_option("--text", *text, "The text itself")->excludes(files);
   add_answer_options(*command, "summarise", *options);
@@ -52,8 +75,7 @@ void add_summarise(CLI::App& app, Action& action) {
         return answer_all("summarise", *options, {}, streams);
       std::vector<std::string> texts;
       texts.reserve(options->texts.size());
-      for (const std::string& file : options->texts)
-        texts.push_back(files::read_text(file, kLargestFile));
+      for (const std::string& file : options->texts) texts.push_back(text_of(file));
       return answer_texts("summarise", *options, {}, texts, streams);
     };
   });

@@ -17,6 +17,7 @@
 #include "attn/tasks/fetch/cache.hpp"
 #include "tasks/caption/options_json.hpp"
 #include "tasks/check_finite.hpp"
+#include "tasks/hugging_face.hpp"
 
 namespace attn::tasks {
 namespace {
@@ -42,6 +43,7 @@ CaptionModel load_caption_model(const fs::path& folder) {
     fail<FileError>(files::path_text(folder), " is no model folder: it has no ", kCaptionConfig,
                     "; `attn train caption` makes one");
   const nlohmann::json config = files::read_json(folder / kCaptionConfig);
+  refuse_hugging_face(config, folder);
   const std::string& task = files::to_text(files::member(config, "task", where), where);
   if (task != "caption")
     fail<FileError>(files::path_text(folder), " is a model for ", files::printable(task),
