@@ -83,8 +83,10 @@ set_target_properties(attn_kernels_gpu_plain PROPERTIES POSITION_INDEPENDENT_COD
 target_sources(attn_kernels PRIVATE
   $<TARGET_OBJECTS:attn_kernels_gpu> $<TARGET_OBJECTS:attn_kernels_gpu_plain>)
 target_link_libraries(attn_kernels PUBLIC CUDA::cudart_static)
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/attn/kernels/gpu"
-  DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/attn/kernels" FILES_MATCHING PATTERN "*.cuh")
+if(ATTN_INSTALL)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/attn/kernels/gpu"
+    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/attn/kernels" FILES_MATCHING PATTERN "*.cuh")
+endif()
 
 # attn_cuda_layer(<layer> [<target>...]): adds src/<layer>/gpu/*.cu to attn_<layer>, which then
 # links the targets. Without -use_fast_math: what ops compute agrees with the CPU.

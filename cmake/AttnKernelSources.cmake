@@ -39,7 +39,7 @@ function(attn_kernel_sources target)
     message(FATAL_ERROR "attn_kernel_sources: '${target}' is an INTERFACE library and holds "
       "no objects; a program, static or shared library is needed")
   endif()
-  find_package(hwy REQUIRED)
+  _attn_find_highway(highway)
 
   set(files)
   foreach(file IN LISTS ARGN)
@@ -51,22 +51,38 @@ function(attn_kernel_sources target)
   foreach(set IN LISTS sets)
     set(objects ${target}_${set})
     if(NOT TARGET ${objects})
-      _attn_kernel_objects(${target} ${set} ${objects})
+      _attn_kernel_objects(${target} ${set} ${objects} "${highway}")
     endif()
     target_sources(${objects} PRIVATE ${files})
   endforeach()
 endfunction()
 
+# The folder of Highway's headers, the same for every machine: its CMake package is one of the build
+# machine's libraries and is not found where another machine's code is compiled.
+function(_attn_find_highway result)
+  find_package(hwy QUIET)
+  if(TARGET hwy::hwy)
+    set(${result} "$<TARGET_PROPERTY:hwy::hwy,INTERFACE_INCLUDE_DIRECTORIES>" PARENT_SCOPE)
+    return()
+  endif()
+  find_path(ATTN_HIGHWAY_INCLUDE_DIR hwy/highway.h DOC "The folder that holds hwy/highway.h")
+  if(NOT ATTN_HIGHWAY_INCLUDE_DIR)
+    message(FATAL_ERROR "attn_kernel_sources: Highway's headers were not found (Debian: "
+      "libhwy-dev); -DATTN_HIGHWAY_INCLUDE_DIR=FOLDER says where hwy/highway.h is")
+  endif()
+  mark_as_advanced(ATTN_HIGHWAY_INCLUDE_DIR)
+  set(${result} "${ATTN_HIGHWAY_INCLUDE_DIR}" PARENT_SCOPE)
+endfunction()
+
 # The object library of one target and one instruction set, empty as yet.
-function(_attn_kernel_objects target set objects)
+function(_attn_kernel_objects target set objects highway)
   string(TOUPPER ${set} upper)
   add_library(${objects} OBJECT)
   target_compile_features(${objects} PRIVATE
     cxx_std_20 $<TARGET_PROPERTY:${target},COMPILE_FEATURES>)
   target_include_directories(${objects} PRIVATE
     $<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>)
-  target_include_directories(${objects} SYSTEM PRIVATE
-    $<TARGET_PROPERTY:hwy::hwy,INTERFACE_INCLUDE_DIRECTORIES>)
+  target_include_directories(${objects} SYSTEM PRIVATE ${highway})
   # Highway's own assertions abort the process and would need its library.
   target_compile_definitions(${objects} PRIVATE
     $<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>

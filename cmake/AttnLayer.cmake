@@ -1,10 +1,11 @@
 # attn_layer(<name> [USES <layer>...] [LINKS <target>...] [NEEDS <target>...])
 #
 # The library of one layer, attn::<name>: headers from include/attn/<name>, sources from
-# src/<name>. A layer without sources is an INTERFACE library. USES and LINKS are public;
-# NEEDS holds header-only targets that only the sources see, so that a user of the installed
-# package needs none of them. Files under an isa/ folder are compiled once for each
-# instruction set.
+# src/<name>. A layer without sources is an INTERFACE library. USES is public. LINKS holds libraries
+# that only the sources see: who links a static layer links them as well, but compiles with none of
+# their flags. NEEDS holds header-only targets that only the sources see, so that a user of the
+# installed package needs none of them. Files under an isa/ folder are compiled once for each
+# instruction set. A layer that ATTN_LAYERS leaves out is not there.
 
 # g++ 12 takes plain uses of std::string for overlapping copies (GCC bug 105329). In a group
 # (attn_unity) a local name lies beside the parameters of other files, and a type in a namespace
@@ -58,6 +59,9 @@ endfunction()
 
 function(attn_layer name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "USES;LINKS;NEEDS")
+  if(NOT name IN_LIST ATTN_CHOSEN_LAYERS)
+    return()
+  endif()
   set(include_dir "${PROJECT_SOURCE_DIR}/include")
   set(source_dir "${PROJECT_SOURCE_DIR}/src/${name}")
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${include_dir}/attn/${name}/*.hpp")
@@ -86,8 +90,9 @@ function(attn_layer name)
     if(name STREQUAL "files" AND CMAKE_CXX_FLAGS MATCHES "sanitize=.*undefined")
       target_compile_options(${target} PRIVATE -fsanitize=alignment)
     endif()
+    # Shared layers find each other wherever the prefix is moved to.
     set_target_properties(${target} PROPERTIES
-      POSITION_INDEPENDENT_CODE ON
+      POSITION_INDEPENDENT_CODE ON INSTALL_RPATH "$ORIGIN"
       VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
   else()
     add_library(${target} INTERFACE)
@@ -97,7 +102,12 @@ function(attn_layer name)
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
 
   target_compile_features(${target} ${scope} cxx_std_20)
-  target_link_libraries(${target} ${scope} ${arg_USES} ${arg_LINKS})
+  target_link_libraries(${target} ${scope} ${arg_USES})
+  if(arg_LINKS)
+    target_link_libraries(${target} PRIVATE ${arg_LINKS})
+    list(TRANSFORM arg_LINKS REPLACE "::.*" "")
+    set_property(GLOBAL PROPERTY ATTN_LINKS_${name} ${arg_LINKS})
+  endif()
   target_sources(${target} ${scope}
     FILE_SET HEADERS BASE_DIRS "${include_dir}" FILES ${headers})
   if(ATTN_ASSERTIONS)

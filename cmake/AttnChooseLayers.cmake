@@ -1,0 +1,75 @@
+# ATTN_LAYERS chooses what is built: `all`, or layers by name; what those use comes with them. The
+# names and what uses what are read from tools/check/layers.txt. Afterwards ATTN_CHOSEN_LAYERS holds
+# the layers to build.
+#
+# attn_package(<package> DEBIAN <name> LAYERS <layer>... [ARGS <argument>...] [LIBRARY <flag>]
+# [OPTIONAL]): finds a package where one of the layers is built; that it is missing says what to install. LIBRARY
+# is what a linker is told without CMake.
+
+set(ATTN_LAYERS all CACHE STRING
+  "What to build: 'all', or layers such as 'kernels' or 'nn;text', with what they use")
+
+function(_attn_read_layers names)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+    "${PROJECT_SOURCE_DIR}/tools/check/layers.txt")
+  file(STRINGS "${PROJECT_SOURCE_DIR}/tools/check/layers.txt" rows REGEX "^[a-z]+:")
+  set(all)
+  foreach(row IN LISTS rows)
+    string(REGEX MATCH "^([a-z]+): *(.*)$" row "${row}")
+    set(name ${CMAKE_MATCH_1})
+    string(REPLACE " " ";" uses "${CMAKE_MATCH_2}")
+    if(NOT name STREQUAL "tools")
+      list(APPEND all ${name})
+      set_property(GLOBAL PROPERTY ATTN_USES_${name} "${uses}")
+    endif()
+  endforeach()
+  set(${names} ${all} PARENT_SCOPE)
+endfunction()
+
+function(attn_choose_layers result)
+  _attn_read_layers(all)
+  string(REGEX REPLACE "[ ,]+" ";" asked "${ATTN_LAYERS}")
+  if(asked STREQUAL "all")
+    set(asked ${all})
+  endif()
+  set(chosen)
+  while(asked)
+    list(POP_FRONT asked layer)
+    if(NOT layer IN_LIST all)
+      list(JOIN all ", " known)
+      message(FATAL_ERROR "ATTN_LAYERS: there is no layer '${layer}'; 'all', or of: ${known}")
+    endif()
+    if(NOT layer IN_LIST chosen)
+      list(APPEND chosen ${layer})
+      get_property(uses GLOBAL PROPERTY ATTN_USES_${layer})
+      list(APPEND asked ${uses})
+    endif()
+  endwhile()
+  if(NOT chosen)
+    message(FATAL_ERROR "ATTN_LAYERS is empty; 'all' builds everything")
+  endif()
+  set(${result} ${chosen} PARENT_SCOPE)
+endfunction()
+
+function(attn_package package)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIONAL" "DEBIAN;LIBRARY" "LAYERS;ARGS")
+  set(needed ${arg_LAYERS})
+  foreach(layer IN LISTS arg_LAYERS)
+    if(NOT layer IN_LIST ATTN_CHOSEN_LAYERS)
+      list(REMOVE_ITEM needed ${layer})
+    endif()
+  endforeach()
+  if(NOT needed)
+    return()
+  endif()
+  find_package(${package} QUIET ${arg_ARGS})
+  if(NOT ${package}_FOUND AND NOT arg_OPTIONAL)
+    list(JOIN needed ", " needed)
+    message(FATAL_ERROR "attn: ${package} was not found, and these layers need it: ${needed}. "
+      "On Debian: apt-get install ${arg_DEBIAN}. Without them: -DATTN_LAYERS=kernels, say")
+  endif()
+  set(${package}_FOUND ${${package}_FOUND} PARENT_SCOPE)
+  foreach(fact DEBIAN LIBRARY ARGS)
+    set_property(GLOBAL PROPERTY ATTN_${fact}_${package} "${arg_${fact}}")
+  endforeach()
+endfunction()
