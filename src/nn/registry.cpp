@@ -105,6 +105,16 @@ std::vector<const Mechanism*> mechanisms() {
   return all;
 }
 
+std::string program_of(const Mechanism& mechanism) {
+  std::string program = "#include <attn/attn.hpp>\n#include <" + mechanism.header +
+                        ">\n\nusing namespace attn;\n\nint main() {\n  ";
+  for (const char letter : mechanism.snippet) {
+    program += letter;
+    if (letter == '\n') program += "  ";
+  }
+  return program + "\n}";
+}
+
 const Mechanism* find_mechanism(std::string_view name) {
   const auto place = registry().find(name);
   return place == registry().end() ? nullptr : &place->second;

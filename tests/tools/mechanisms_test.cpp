@@ -33,7 +33,8 @@ TEST(Mechanisms, ThePageIsWhatTheRegistrySays) {
 
 TEST(Mechanisms, OneIsTaught) {
   const Said one = say({"mechanisms", "local_predictive"});
-  for (const char* part : {"Formula", "Paper", "Made of", "In C++", "include/attn/nn/local/"})
+  for (const char* part : {"Formula", "Paper", "Made of", "In C++", "include/attn/nn/local/",
+                           "    #include <attn/attn.hpp>\n", "    int main() {\n"})
     EXPECT_NE(one.out.find(part), std::string::npos) << part;
 }
 

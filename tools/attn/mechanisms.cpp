@@ -25,7 +25,6 @@ struct MechanismsOptions {
   std::string name;
   bool json = false;
   bool markdown = false;
-  bool snippets = false;
 };
 
 /// Every line of `text` behind `margin`.
@@ -47,7 +46,7 @@ void print_one(const nn::Mechanism& mechanism, const Streams& streams) {
   part("Paper", mechanism.paper);
   part("Made of", mechanism.made_of);
   part("Options", mechanism.options);
-  part("In C++", "#include \"" + mechanism.header + "\"\n\n" + mechanism.snippet);
+  part("In C++", nn::program_of(mechanism));
   fmt::print(streams.out, "\nFile\n    include/{}\n", mechanism.header);
   fmt::print(streams.out, "{}{}\n", as_invoked("\nCheck its gradients: attn gradcheck "),
              mechanism.name);
@@ -112,26 +111,8 @@ void print_markdown(const Streams& streams) {
   }
 }
 
-/// One program of all snippets, which the tests compile and run.
-void print_snippets(const Streams& streams) {
-  for (const nn::Mechanism* mechanism : nn::mechanisms())
-    fmt::print(streams.out, "#include \"{}\"\n", mechanism->header);
-  fmt::print(streams.out,
-             "#include \"attn/nn/init.hpp\"\n#include \"attn/tensor/ops.hpp\"\n"
-             "#include \"attn/tensor/random.hpp\"\n\nusing namespace attn;\n");
-  for (const nn::Mechanism* mechanism : nn::mechanisms())
-    fmt::print(streams.out, "\nvoid {}_snippet() {{\n{}\n}}\n", mechanism->name,
-               indented(mechanism->snippet, "  "));
-  fmt::print(streams.out, "\nint main() {{\n");
-  for (const nn::Mechanism* mechanism : nn::mechanisms())
-    fmt::print(streams.out, "  {}_snippet();\n", mechanism->name);
-  fmt::print(streams.out, "}}\n");
-}
-
 int mechanisms(const MechanismsOptions& options, const Streams& streams) {
-  if (options.snippets) {
-    print_snippets(streams);
-  } else if (options.markdown) {
+  if (options.markdown) {
     print_markdown(streams);
   } else if (!options.name.empty() && !options.json &&
              nn::find_mechanism(options.name) == nullptr) {
@@ -169,7 +150,6 @@ void add_mechanisms(CLI::App& app, Action& action) {
       ->type_name("NAME");
   command->add_flag("--json", options->json, "As JSON");
   command->add_flag("--markdown", options->markdown, "As docs/mechanisms.md");
-  command->add_flag("--snippets", options->snippets, "All snippets as one C++ program");
   command->callback([options, &action] {
     action = [options](const Streams& streams) { return mechanisms(*options, streams); };
   });

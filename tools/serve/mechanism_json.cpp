@@ -10,7 +10,7 @@ nlohmann::json mechanism_json(const nn::Mechanism& mechanism) {
   return {{"name", mechanism.name},       {"family", mechanism.family},
           {"title", mechanism.title},     {"formula", mechanism.formula},
           {"paper", mechanism.paper},     {"made_of", mechanism.made_of},
-          {"options", mechanism.options}, {"snippet", mechanism.snippet},
+          {"options", mechanism.options}, {"snippet", nn::program_of(mechanism)},
           {"header", mechanism.header},   {"gradient_check", bool(mechanism.example)}};
 }
 

@@ -89,6 +89,8 @@ struct Mechanism {
 
 /// All that are known, sorted by name.
 std::vector<const Mechanism*> mechanisms();
+/// The snippet as a whole program, which compiles as it stands.
+std::string program_of(const Mechanism& mechanism);
 /// Null when there is none of that name.
 const Mechanism* find_mechanism(std::string_view name);
 /// Adds one; a user's own appears beside the library's. Throws if the name is taken.
