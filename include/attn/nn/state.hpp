@@ -29,7 +29,7 @@ files::Metadata load_state(const std::filesystem::path& path, const Module& modu
 struct LoadOptions {
   /// What stands before the module's names in the file, "encoder." for one. Only names that
   /// begin so are looked at.
-  std::string prefix;
+  std::string prefix{};
   /// Whether a name that only the module or only the file has is an error.
   bool strict = true;
 };
