@@ -11,7 +11,6 @@
 #include "attn/core/dtype.hpp"
 #include "attn/nn/registry.hpp"
 #include "attn/tensor/random.hpp"
-#include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tools/serve/answers.hpp"
 
@@ -51,8 +50,8 @@ Tensor matrix_of(Tensor x) {
 
 nlohmann::json mechanism_picture(const nn::Mechanism& mechanism) {
   if (!mechanism.example) return nullptr;
-  const NoGrad off_the_tape;
   Random random(kSeed);
+  // On the tape: a mechanism may learn while it runs.
   const nn::Made made = mechanism.run(mechanism.example(random));
   const nn::NamedTensor* chosen = nullptr;
   for (const nn::NamedTensor& one : made.outputs)

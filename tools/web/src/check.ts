@@ -1,7 +1,7 @@
 // Answers from outside are checked before they are drawn: a wrong shape is an error that says
 // where, never a broken picture.
 
-import type { AlignmentMap, Answer, AnyMap, CurveMap, Head, ImageMap, Matrix } from './contract';
+import type { AlignmentMap, Answer, AnyMap, CurveMap, Head, ImageMap, Matrix, Picture, Reply, StepReply } from './contract';
 
 export class WrongData extends Error {}
 
@@ -66,6 +66,47 @@ export function checkedAnswer(value: unknown, where: string): Answer {
 export function checkedAnswers(value: unknown): Answer[] {
   if (!Array.isArray(value)) fail('answers', 'a list');
   return value.map((one, index) => checkedAnswer(one, `answers[${index}]`));
+}
+
+/** The answers, and what a server may say beside them. */
+export function checkedReply(value: unknown): Reply {
+  if (!isRecord(value)) fail('the answer', 'an object');
+  checkedAnswers(value.answers);
+  if (value.pieces !== undefined) {
+    if (!Array.isArray(value.pieces)) fail('pieces', 'a list');
+    value.pieces.forEach((piece, index) => {
+      if (!isRecord(piece) || typeof piece.source !== 'string' || !Array.isArray(piece.answers)) fail(`pieces[${index}]`, 'a source and its answers');
+      piece.answers.forEach((one, at) => checkedAnswer(one, `pieces[${index}].answers[${at}]`));
+    });
+  }
+  if (value.notes !== undefined) strings(value.notes, 'notes');
+  return value as unknown as Reply;
+}
+
+export function checkedStep(value: unknown): StepReply {
+  if (!isRecord(value)) fail('step', 'an object');
+  const rows = strings(value.rows, 'rows').length;
+  const columns = strings(value.columns, 'columns').length;
+  if (!Number.isInteger(value.row) || Number(value.row) < 0 || Number(value.row) >= rows) fail('row', `0 to ${rows - 1}`);
+  for (const name of ['scores', 'exponentials', 'weights'] as const) {
+    if (numbers(value[name], name).length !== columns) fail(name, `${columns} numbers`);
+  }
+  if (value.factors !== undefined && numbers(value.factors, 'factors').length !== columns) fail('factors', `${columns} numbers`);
+  if (!Array.isArray(value.masked) || value.masked.length !== columns) fail('masked', `${columns} of true or false`);
+  if (!Number.isFinite(value.largest) || !Number.isFinite(value.sum)) fail('step', 'the largest score and a sum');
+  matrix(value.values, columns, numbers(value.output, 'output').length, 'values');
+  if (value.query !== undefined) matrix(value.keys, columns, numbers(value.query, 'query').length, 'keys');
+  if (!Array.isArray(value.heads) || value.heads.length === 0) fail('heads', 'a list');
+  return value as unknown as StepReply;
+}
+
+/** A picture that can be drawn, or none: it only goes with the words. */
+export function checkedPicture(value: unknown): Picture | undefined {
+  if (!isRecord(value) || !Array.isArray(value.numbers) || value.numbers.length === 0) return undefined;
+  const wide = Array.isArray(value.numbers[0]) ? value.numbers[0].length : 0;
+  if (wide === 0) return undefined;
+  matrix(value.numbers, value.numbers.length, wide, 'picture');
+  return value as unknown as Picture;
 }
 
 function checkedCurve(value: Record<string, unknown>): CurveMap {

@@ -38,6 +38,7 @@ export interface Answer {
   score: number;
   log_probability: number;
   finished: boolean;
+  cut?: boolean;
   source_tokens: string[];
   target_tokens: string[];
   weights: Matrix;
@@ -48,7 +49,6 @@ export interface Question {
   task: string;
   model?: string;
   text: string;
-  beam?: number;
   best?: number;
   temperature?: number;
   forbid?: number[];
@@ -56,9 +56,57 @@ export interface Question {
   heads?: boolean;
 }
 
+/** A part of a long text, which is answered by itself. */
+export interface Piece {
+  source: string;
+  cut?: boolean;
+  answers: Answer[];
+}
+
 export interface Reply {
   answers: Answer[];
+  pieces?: Piece[];
+  unfamiliar?: boolean;
+  cut?: boolean;
+  notes?: string[];
   milliseconds?: number;
+}
+
+export interface HeadName {
+  part: Part;
+  layer: number;
+  head: number;
+}
+
+export interface StepQuestion extends Partial<HeadName> {
+  task: string;
+  model?: string;
+  source_tokens: string[];
+  target_tokens: string[];
+  row: number;
+  temperature?: number;
+  forbid?: number[];
+  force?: { step: number; position: number }[];
+}
+
+/** One row of one head: docs/serve.md. */
+export interface StepReply extends HeadName {
+  row: number;
+  rows: string[];
+  columns: string[];
+  query?: number[];
+  keys?: Matrix;
+  scale?: number;
+  scores: number[];
+  masked: boolean[];
+  largest: number;
+  exponentials: number[];
+  sum: number;
+  factors?: number[];
+  weights: number[];
+  values: Matrix;
+  output: number[];
+  heads: HeadName[];
 }
 
 export interface Slider {
@@ -89,6 +137,15 @@ export interface Mechanism {
   header: string;
   options: string;
   snippet: string;
+  picture?: Picture | null;
+}
+
+/** What a mechanism gives on its own example. */
+export interface Picture {
+  of: string;
+  kind: 'weights' | 'output';
+  shape: number[];
+  numbers: Matrix;
 }
 
 interface MapBase {
@@ -153,5 +210,9 @@ export interface Offline {
   model: string;
   text: string;
   answers: Answer[];
+  pieces?: Piece[];
+  unfamiliar?: boolean;
+  cut?: boolean;
+  notes?: string[];
   live?: { example: Example; map: AnyMap }[];
 }

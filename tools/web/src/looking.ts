@@ -7,6 +7,7 @@ export interface Spot {
 
 export class Looking {
   private spot: Spot = {};
+  private home: Spot = {}; // what is lit while nobody points
   private readonly listeners = new Set<(spot: Spot) => void>();
 
   get now(): Spot {
@@ -17,6 +18,17 @@ export class Looking {
     if (spot.row === this.spot.row && spot.column === this.spot.column) return;
     this.spot = spot;
     for (const listener of this.listeners) listener(spot);
+  }
+
+  /** Nobody points any more. */
+  leave(): void {
+    this.set(this.home);
+  }
+
+  /** What is lit from now on while nobody points. */
+  rest(spot: Spot): void {
+    this.home = spot;
+    this.set(spot);
   }
 
   on(listener: (spot: Spot) => void): void {

@@ -3,8 +3,9 @@
 import '../style/page.css';
 import { Draw } from './draw_section';
 import { el } from './dom';
-import { mechanismsSection } from './mechanisms';
-import { offlineSections, readData } from './offline';
+import { placeOf, settle } from './link';
+import { Mechanisms } from './mechanisms';
+import { offlineSections, readData, titleOf } from './offline';
 import { openMapSection } from './open_map';
 import * as server from './server';
 import { themeSwitch } from './theme';
@@ -23,12 +24,24 @@ async function fromServer(): Promise<void> {
   try {
     const info = await server.info();
     const tasks = info.tasks.filter((task) => task.name !== 'caption' && task.models.length > 0);
-    const first = tasks.length > 0
-      ? new Try({ ...info, tasks }).element
-      : el('section', { id: 'try' }, el('h2', {}, 'Try'), el('p', { class: 'status empty' }, 'This server has no model that answers.'));
-    layout([['#try', 'Try'], ['#draw', 'Draw'], ['#mechanisms', 'Mechanisms'], ['#open', 'Open']],
-      [first, new Draw().element, mechanismsSection(), openMapSection()],
+    const first = tasks.length > 0 ? new Try({ ...info, tasks }) : undefined;
+    const mechanisms = new Mechanisms();
+    layout([['#try', 'Look'], ['#draw', 'Draw'], ['#mechanisms', 'Mechanisms'], ['#open', 'Open']],
+      [first?.element ?? el('section', { id: 'try' }, el('h2', {}, 'Where does it look?'), el('p', { class: 'status empty' }, 'This server has no model that answers.')),
+        new Draw().element, mechanisms.element, openMapSection()],
       `attn ${info.version} · everything runs on the machine of the server; nothing is sent elsewhere`);
+    const follow = (begin: boolean) => {
+      const { section, values } = placeOf(location.hash);
+      const here = section === '' || (section === 'try' && [...values].length > 0);
+      // A link to a card or a section leaves the answer as it is.
+      if (here) first?.apply(values);
+      else if (begin) first?.apply(new URLSearchParams());
+      if (!here) mechanisms.show(section, values);
+      const goal = begin && !here ? document.getElementById(section) : null;
+      if (goal) settle(goal);
+    };
+    window.addEventListener('popstate', () => follow(false));
+    follow(true);
   } catch (error) {
     layout([], [el('section', {}, el('p', { class: 'status error', role: 'alert' }, `That did not work: ${(error as Error).message}. `,
       el('button', { type: 'button', onclick: () => void fromServer() }, 'Try again')))], 'attn');
@@ -38,7 +51,9 @@ async function fromServer(): Promise<void> {
 function fromData(text: string): void {
   const foot = 'Written by attn explain; this file asks no server';
   try {
-    layout([], offlineSections(readData(text)), foot);
+    const data = readData(text);
+    document.title = titleOf(data);
+    layout([], offlineSections(data), foot);
   } catch (error) {
     layout([], [el('section', {}, el('p', { class: 'status error', role: 'alert' }, `The data of this file is damaged: ${(error as Error).message}.`))], foot);
   }

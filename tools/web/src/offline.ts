@@ -1,48 +1,81 @@
 // The page that `attn explain` writes: the answer and its drawings, from the data block.
 
-import { checkedAnswers, checkedMap, isRecord, WrongData } from './check';
+import { checkedMap, checkedReply, isRecord, WrongData } from './check';
 import type { Offline } from './contract';
-import { el } from './dom';
-import { Explanation } from './explanation';
-import { liveCard } from './live';
+import { el, segments } from './dom';
+import { Explanation, tellingRow } from './explanation';
+import { LiveCard } from './live';
+import { kInvented } from './mechanisms';
+import { notices } from './notices';
+import { story } from './try';
 import { quoted, score } from './words';
 
 export function readData(text: string): Offline {
   const data: unknown = JSON.parse(text);
   if (!isRecord(data)) throw new WrongData('attn-data: expected an object');
-  checkedAnswers(data.answers ?? []);
+  checkedReply({ ...data, answers: data.answers ?? [] });
   return { answers: [], ...(data as object) } as unknown as Offline;
+}
+
+export function titleOf(data: Offline): string {
+  const text = data.text ?? '';
+  return data.answers.length > 0 ? `${data.task}: ${text.length > 60 ? `${text.slice(0, 60)}…` : text} · attn` : 'attn';
+}
+
+/** A name tells who made a model; the one that ships needs none. */
+function reader(data: Offline): string {
+  const shipped = !data.model || data.model === 'shipped';
+  return shipped ? `The model that ships with attn for ${data.task} read:` : `The model ${data.model} read:`;
 }
 
 export function offlineSections(data: Offline): HTMLElement[] {
   const sections: HTMLElement[] = [];
   if (data.answers.length > 0) {
+    const pieces = data.pieces && data.pieces.length > 1 ? data.pieces : undefined;
+    let piece = 0;
+    const answers = () => pieces?.[piece].answers ?? data.answers;
     const explanation = new Explanation({});
     const spoken = el('p', { class: 'answer', dir: 'auto' });
-    const list = el('ol', { class: 'best', hidden: data.answers.length < 2 });
+    const list = el('ol', { class: 'best' });
+    const part = el('p', { class: 'piece', dir: 'auto', hidden: !pieces });
     const show = (index: number) => {
-      const answer = data.answers[index];
-      spoken.textContent = answer.text || '(an empty text)';
+      const answer = answers()[index];
+      spoken.textContent = (pieces ? data.answers[0].text : answer.text) || '(an empty text)';
+      part.textContent = pieces ? `${pieces[piece].source} → ${answer.text}` : '';
       list.querySelectorAll('button').forEach((button, at) => button.setAttribute('aria-pressed', String(at === index)));
-      explanation.show(answer, `${data.task}: ${quoted(data.text)}`);
+      explanation.show(answer, `${data.task}: ${quoted(pieces?.[piece].source ?? data.text)}`);
+      explanation.light(tellingRow(answer));
       if (!answer.heads) explanation.hideHeads();
     };
-    list.append(...data.answers.map((answer, index) =>
-      el('li', {}, el('button', { type: 'button', onclick: () => show(index) },
-        el('span', { dir: 'auto' }, answer.text || '(an empty text)'), el('span', { class: 'score' }, score(Number(answer.score ?? 0)))))));
+    const fill = () => {
+      list.hidden = answers().length < 2;
+      list.replaceChildren(...answers().map((answer, index) =>
+        el('li', {}, el('button', { type: 'button', onclick: () => show(index) },
+          el('span', { dir: 'auto' }, answer.text || '(an empty text)'), el('span', { class: 'score' }, score(Number(answer.score ?? 0)))))));
+      show(0);
+    };
+    const picker = pieces ? [
+      el('p', { class: 'note' }, `The text was answered in ${pieces.length} pieces; one is drawn at a time.`),
+      segments('Piece', pieces.map((_, index) => ({ value: String(index), text: String(index + 1) })), '0', (value) => {
+        piece = Number(value);
+        fill();
+      })] : [];
     sections.push(el('section', { id: 'try', 'aria-labelledby': 'try-title' },
       el('h2', { id: 'try-title' }, data.task),
-      el('p', { class: 'note' }, `${data.model ? `${data.model} read ` : 'The model read '}`),
+      story(),
+      el('p', { class: 'note' }, reader(data)),
       el('blockquote', { dir: 'auto' }, data.text),
-      el('div', { class: 'result' }, el('div', { class: 'answer-box' }, spoken, list), explanation.element)));
-    queueMicrotask(() => show(0));
+      el('div', { class: 'result' }, el('div', { class: 'answer-box' }, spoken, ...notices(data), list), ...picker, part, explanation.element),
+      el('p', { class: 'note' }, 'The numbers of one row, from its scores to its sum, are computed by a server: attn serve shows them for any text.')));
+    queueMicrotask(fill);
   }
   const live = data.live ?? [];
   if (live.length > 0) {
     sections.push(el('section', { id: 'mechanisms', 'aria-labelledby': 'mechanisms-title' },
       el('h2', { id: 'mechanisms-title' }, 'Mechanisms'),
       el('p', { class: 'note' }, 'Each at the values it was written with; sliders move where a server computes: attn serve.'),
-      el('div', { class: 'cards' }, ...live.map(({ example, map }) => liveCard(example, checkedMap(map))))));
+      el('p', { class: 'note invented' }, kInvented),
+      el('div', { class: 'cards' }, ...live.map(({ example, map }) => new LiveCard(example, checkedMap(map)).element))));
   }
   if (sections.length === 0) sections.push(el('section', {}, el('p', { class: 'status empty' }, 'This file holds no answer.')));
   return sections;

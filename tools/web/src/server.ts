@@ -1,7 +1,7 @@
 // The server's interface, one call a route. Every failure is one sentence for the reader.
 
-import { checkedAnswers, checkedMap, isRecord } from './check';
-import type { AnyMap, Caption, Example, ImageMap, Info, Mechanism, Question, Reply } from './contract';
+import { checkedMap, checkedReply, checkedStep, isRecord } from './check';
+import type { AnyMap, Caption, Example, ImageMap, Info, Mechanism, Question, Reply, StepQuestion, StepReply } from './contract';
 
 const kPatience = 60_000; // milliseconds
 
@@ -61,8 +61,12 @@ export async function info(): Promise<Info> {
 
 export async function answer(question: Question, signal: AbortSignal): Promise<Reply> {
   const reply = await ask('./api/answer', question, signal);
-  checkedAnswers(list(reply, 'answers'));
-  return reply as Reply;
+  list(reply, 'answers');
+  return checkedReply(reply);
+}
+
+export async function step(question: StepQuestion, signal: AbortSignal): Promise<StepReply> {
+  return checkedStep(await ask('./api/step', question, signal));
 }
 
 export async function liveExamples(): Promise<Example[]> {

@@ -1,15 +1,28 @@
 // What the reader changes before the model answers again: temperature, forbidden and forced.
 
-import type { Answer, Question } from './contract';
+import type { Question } from './contract';
 import { el, slider } from './dom';
 import type { Steering } from './looking';
 import { labels, quoted } from './words';
 
-export class SteeringPanel implements Steering {
+export interface Force {
+  step: number;
+  position: number;
+}
+
+/** The part of a text that is seen: how many tokens lie before it, and its own. */
+export interface Seen {
+  offset: number;
+  tokens: string[];
+}
+
+/** Positions count over the whole text; views of a piece count from its beginning. */
+export class SteeringPanel {
   readonly element: HTMLElement;
-  readonly forbidden = new Set<number>();
-  readonly forced = new Map<number, number>();
-  temperature = 1;
+  private forbidden: number[] = [];
+  private forced: Force[] = [];
+  private temperature = 1;
+  private seen: Seen = { offset: 0, tokens: [] };
   private readonly chips = el('ul', { class: 'chips', 'aria-label': 'Your changes' });
   private readonly reset: HTMLButtonElement;
   private readonly heat;
@@ -30,37 +43,46 @@ export class SteeringPanel implements Steering {
     } }, 'Reset');
     this.element = el('div', { class: 'steering' }, this.heat.field,
       el('div', { class: 'changes' }, this.chips, this.reset));
-    this.show(undefined);
+    this.show({ offset: 0, tokens: [] });
   }
 
   get active(): boolean {
-    return this.temperature !== 1 || this.forbidden.size > 0 || this.forced.size > 0;
+    return this.temperature !== 1 || this.forbidden.length > 0 || this.forced.length > 0;
   }
 
   clear(): void {
-    this.temperature = 1;
-    this.heat.input.value = '0';
+    this.set({});
+  }
+
+  /** What a link says. */
+  set({ temperature = 1, forbid = [], force = [] }: Pick<Question, 'temperature' | 'forbid' | 'force'>): void {
+    this.temperature = temperature;
+    this.heat.input.value = String(Math.log10(temperature));
     this.heat.refresh();
-    this.forbidden.clear();
-    this.forced.clear();
-    this.show(undefined);
+    this.forbidden = [...forbid];
+    this.forced = [...force];
+    this.show(this.seen);
   }
 
   toggleForbidden(column: number): void {
-    if (!this.forbidden.delete(column)) {
-      this.forbidden.add(column);
+    const at = column + this.seen.offset;
+    if (this.forbidden.includes(at)) {
+      this.forbidden = this.forbidden.filter((one) => one !== at);
+    } else {
+      this.forbidden.push(at);
       // A step cannot be forced to look where nobody may.
-      for (const [row, at] of this.forced) if (at === column) this.forced.delete(row);
+      this.forced = this.forced.filter((one) => one.position !== at);
     }
     this.changed(false);
   }
 
   toggleForced(row: number, column: number): void {
-    if (this.forced.get(row) === column) {
-      this.forced.delete(row);
-    } else {
-      this.forced.set(row, column);
-      this.forbidden.delete(column);
+    const position = column + this.seen.offset;
+    const before = this.forced.find((one) => one.step === row && this.inside(one.position));
+    this.forced = this.forced.filter((one) => one !== before);
+    if (before?.position !== position) {
+      this.forced.push({ step: row, position });
+      this.forbidden = this.forbidden.filter((one) => one !== position);
     }
     this.changed(false);
   }
@@ -68,21 +90,46 @@ export class SteeringPanel implements Steering {
   asked(): Pick<Question, 'temperature' | 'forbid' | 'force'> {
     return {
       ...(this.temperature === 1 ? {} : { temperature: this.temperature }),
-      ...(this.forbidden.size === 0 ? {} : { forbid: [...this.forbidden].sort((a, b) => a - b) }),
-      ...(this.forced.size === 0 ? {} : { force: [...this.forced].map(([step, position]) => ({ step, position })) }),
+      ...(this.forbidden.length === 0 ? {} : { forbid: [...this.forbidden].sort((a, b) => a - b) }),
+      ...(this.forced.length === 0 ? {} : { force: this.forced.map((one) => ({ ...one })) }),
     };
   }
 
-  /** The list of changes, with the names that `answer` gives to positions. */
-  show(answer: Answer | undefined): void {
-    const read = labels(answer?.source_tokens ?? []);
+  /** The same for the piece that is seen alone. */
+  askedHere(): Pick<Question, 'temperature' | 'forbid' | 'force'> {
+    const { forbidden, forced } = this.here();
+    return {
+      ...(this.temperature === 1 ? {} : { temperature: this.temperature }),
+      ...(forbidden.size === 0 ? {} : { forbid: [...forbidden].sort((a, b) => a - b) }),
+      ...(forced.size === 0 ? {} : { force: [...forced].map(([step, position]) => ({ step, position })) }),
+    };
+  }
+
+  /** As the drawings of the piece take it. */
+  here(): Steering {
+    const { offset } = this.seen;
+    return {
+      forbidden: new Set(this.forbidden.filter((at) => this.inside(at)).map((at) => at - offset)),
+      forced: new Map(this.forced.filter((one) => this.inside(one.position)).map((one) => [one.step, one.position - offset])),
+    };
+  }
+
+  private inside(position: number): boolean {
+    return position >= this.seen.offset && position < this.seen.offset + this.seen.tokens.length;
+  }
+
+  /** The list of changes, with the names that the tokens of the piece give to positions. */
+  show(seen: Seen): void {
+    this.seen = seen;
+    const read = labels(seen.tokens);
+    const name = (position: number) => quoted(read[position - seen.offset] ?? String(position + 1));
     const chip = (kind: string, text: string, undo: () => void) =>
       el('li', { class: `chip ${kind}` }, text,
         el('button', { type: 'button', 'aria-label': `Undo: ${text}`, onclick: undo }, '×'));
     this.chips.replaceChildren(
-      ...[...this.forbidden].map((column) => chip('forbid', `not ${quoted(read[column] ?? String(column + 1))}`, () => this.toggleForbidden(column))),
-      ...[...this.forced].map(([row, column]) =>
-        chip('force', `step ${row + 1} → ${quoted(read[column] ?? String(column + 1))}`, () => this.toggleForced(row, column))),
+      ...this.forbidden.map((at) => chip('forbid', `not ${name(at)}`, () => this.toggleForbidden(at - seen.offset))),
+      ...this.forced.map(({ step, position }) =>
+        chip('force', `step ${step + 1} → ${name(position)}`, () => this.toggleForced(step, position - seen.offset))),
     );
     this.reset.hidden = !this.active;
   }

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { answered, ask, kText, pageTest } from './support.mjs';
+import { answered, ask, kText, pageTest, until } from './support.mjs';
 
 pageTest('The page loads with its tasks and models', async (page) => {
   assert.equal(await page.title(), 'attn');
   const tasks = await page.getByLabel('Task', { exact: true }).locator('option').allTextContents();
   assert.ok(tasks.includes('translate') && tasks.includes('pronounce'), String(tasks));
   assert.ok((await page.getByLabel('Model', { exact: true }).locator('option').count()) >= 1);
-  assert.ok(await page.locator('#try .result').isHidden());
 });
 
 pageTest('A text is answered by the button, with a cell for each pair of tokens', async (page) => {
@@ -19,15 +18,17 @@ pageTest('A text is answered by the button, with a cell for each pair of tokens'
 });
 
 pageTest('Enter answers, Shift and Enter begins a line', async (page) => {
+  await answered(page);
+  const before = await page.locator('#try .answer').textContent();
   const box = page.getByLabel('Text', { exact: true });
   await box.fill('a fast');
   await box.press('Shift+Enter');
-  assert.ok(await page.locator('#try .result').isHidden());
   assert.equal(await box.inputValue(), 'a fast\n');
+  await answered(page);
+  assert.equal(await page.locator('#try .answer').textContent(), before);
   await box.fill(kText);
   await box.press('Enter');
-  await answered(page);
-  assert.ok(await page.locator('#try .answer').isVisible());
+  await until(page, (text) => document.querySelector('#try .answer')?.textContent !== text, before);
 });
 
 pageTest('Another task answers with its own example', async (page) => {
@@ -38,15 +39,20 @@ pageTest('Another task answers with its own example', async (page) => {
 });
 
 pageTest('Nothing typed is told, not asked', async (page, server) => {
+  await answered(page);
+  const asked = server.seen?.length;
+  await page.getByLabel('Text', { exact: true }).fill('  ');
   await page.getByRole('button', { name: 'Answer', exact: true }).click();
-  assert.match(await page.locator('#try .status').textContent(), /Type a text/);
-  if (server.seen) assert.ok(!server.seen.some(({ route }) => route === 'POST /api/answer'));
+  assert.match(await page.locator('#try > .status').textContent(), /Type a text/);
+  if (server.seen) assert.equal(server.seen.slice(asked).filter(({ route }) => route === 'POST /api/answer').length, 0);
 });
 
 pageTest('Further answers can be chosen', async (page) => {
   await ask(page);
   const list = page.locator('.best button');
-  assert.ok((await list.count()) > 1);
+  assert.equal(await list.count() > 1 && await list.first().isVisible(), false, 'folded at first');
+  await page.locator('summary', { hasText: 'Other answers' }).click();
+  await list.nth(1).waitFor();
   const second = await list.nth(1).locator('span').first().textContent();
   await list.nth(1).click();
   assert.equal(await page.locator('#try .answer').textContent(), second);
@@ -82,7 +88,7 @@ pageTest('While the model answers the page says so and keeps the last answer', a
   slow = new Promise((resolve) => setTimeout(resolve, 500));
   await page.getByLabel('Text', { exact: true }).fill('a fast web server');
   await page.getByLabel('Text', { exact: true }).press('Enter');
-  assert.match(await page.locator('#try .status').textContent(), /answering/);
+  assert.match(await page.locator('#try > .status').textContent(), /answering/);
   assert.equal(await page.locator('#try .answer').textContent(), text);
   await answered(page);
   assert.notEqual(await page.locator('#try .answer').textContent(), text);
@@ -92,8 +98,8 @@ let broken = true;
 pageTest('An error is told and can be tried again', async (page) => {
   await page.getByLabel('Text', { exact: true }).fill(kText);
   await page.getByLabel('Text', { exact: true }).press('Enter');
-  await page.locator('#try .status.error').waitFor();
-  assert.match(await page.locator('#try .status').textContent(), /too many requests/);
+  await page.locator('#try > .status.error').waitFor();
+  assert.match(await page.locator('#try > .status').textContent(), /too many requests/);
   broken = false;
   await page.getByRole('button', { name: 'Try again' }).click();
   await answered(page);
@@ -102,8 +108,8 @@ pageTest('An error is told and can be tried again', async (page) => {
 pageTest('An answer of the wrong shape is an error that says where', async (page) => {
   await page.getByLabel('Text', { exact: true }).fill(kText);
   await page.getByLabel('Text', { exact: true }).press('Enter');
-  await page.locator('#try .status.error').waitFor();
-  assert.match(await page.locator('#try .status').textContent(), /answers\[0\]\.weights, row 0: expected 2 numbers/);
+  await page.locator('#try > .status.error').waitFor();
+  assert.match(await page.locator('#try > .status').textContent(), /answers\[0\]\.weights, row 0: expected 2 numbers/);
 }, {
   mockOnly: true,
   intercept: (route) => route === 'POST /api/answer' && [200, { answers: [{ text: 'x', source_tokens: ['a', 'b'], target_tokens: ['c'], weights: [[1]] }] }],
@@ -113,5 +119,5 @@ pageTest('No answer at all is told', async (page) => {
   await page.getByLabel('Text', { exact: true }).fill(kText);
   await page.getByLabel('Text', { exact: true }).press('Enter');
   await page.locator('#try .status.empty').waitFor();
-  assert.match(await page.locator('#try .status').textContent(), /no answer/);
+  assert.match(await page.locator('#try > .status').textContent(), /no answer/);
 }, { mockOnly: true, intercept: (route) => route === 'POST /api/answer' && [200, { answers: [] }] });

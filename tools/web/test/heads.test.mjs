@@ -11,7 +11,7 @@ pageTest('Heads are asked for when they are opened, and chosen by part and layer
   await open(page);
   if (server.seen) {
     const asked = server.seen.filter(({ route }) => route === 'POST /api/answer').map(({ body }) => body.heads === true);
-    assert.deepEqual(asked, [false, true]);
+    assert.ok(asked.length >= 2 && asked.slice(0, -1).every((heads) => !heads) && asked.at(-1), String(asked));
   }
   const all = await page.locator('.thumb').count();
   await page.getByRole('radiogroup', { name: 'Layer' }).getByRole('radio', { name: '1' }).check();

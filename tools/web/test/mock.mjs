@@ -91,21 +91,49 @@ function answer(question) {
   return [200, { answers, milliseconds: 21.5 }];
 }
 
+// Rows of numbers that hang together as attention's do, from the places alone.
+const kLayers = 2;
+const kHeads = 4;
+const kChannels = 8;
+function step({ source_tokens: read, target_tokens: written, part = 'cross', layer = kLayers, head = 1, row = 0, forbid = [], force = [], temperature = 1 }) {
+  if (!Array.isArray(read) || !Array.isArray(written)) return [400, { error: 'the field "source_tokens" is missing' }];
+  if (layer > kLayers || head > kHeads) return [400, { error: `layers 1 to ${kLayers} with heads 1 to ${kHeads} are accepted` }];
+  const rows = part === 'encoder' ? read : written;
+  const columns = part === 'decoder' ? ['<s>', ...written.slice(0, -1)] : read;
+  if (row >= rows.length) return [400, { error: `row ${row}; 0 to ${rows.length - 1} are accepted` }];
+  const vector = (seed) => Array.from({ length: kChannels }, (_, c) => Number(Math.sin(1.3 * seed + 2.1 * c + layer + 0.7 * head).toFixed(6)));
+  const query = vector(row);
+  const keys = columns.map((_, j) => vector(j + 0.2));
+  const values = columns.map((_, j) => vector(3 * j + 1));
+  const scale = 1 / Math.sqrt(kChannels) / temperature;
+  const scores = keys.map((key) => scale * key.reduce((sum, k, c) => sum + k * query[c], 0));
+  const forced = force.filter((one) => one.step === row).map((one) => one.position);
+  const masked = columns.map((_, j) => (part === 'decoder' ? j > row : part === 'cross' && (forced.length > 0 ? !forced.includes(j) : forbid.includes(j))));
+  const open = scores.filter((_, j) => !masked[j]);
+  const largest = open.length > 0 ? Math.max(...open) : 0;
+  const exponentials = scores.map((one, j) => (masked[j] ? 0 : Math.exp(one - largest)));
+  const sum = exponentials.reduce((all, one) => all + one, 0);
+  const weights = exponentials.map((one) => (sum > 0 ? one / sum : 0));
+  const output = vector(0).map((_, c) => weights.reduce((all, weight, j) => all + weight * values[j][c], 0));
+  const list = ['encoder', 'decoder', 'cross'].flatMap((name) => Array.from({ length: kLayers * kHeads }, (_, i) => ({ part: name, layer: 1 + Math.floor(i / kHeads), head: 1 + (i % kHeads) })));
+  return [200, { part, layer, head, row, rows, columns, query, keys, scale, scores, masked, largest, exponentials, sum, weights, values, output, heads: list }];
+}
+
 const kExamples = [
   {
     name: 'kernel_regression', title: 'Kernel regression', kind: 'curve',
-    formula: 'f(x) = Σᵢ softmax(−(x − xᵢ)² / 2σ²) yᵢ',
+    formula: 'f(x) = sum_i softmax(-(x - x_i)^2 / (2 sigma^2)) y_i',
     about: 'Nadaraya and Watson: an average of the known values, weighted by how near they are.',
     sliders: [{ name: 'width', label: 'Width σ', min: 0.05, max: 2, step: 0.05, value: 0.5 }],
   },
   {
     name: 'temperature', title: 'Softmax temperature', kind: 'matrix',
-    formula: 'w = softmax(q kᵀ / T)', about: 'Low temperatures look at one place, high ones at all.',
+    formula: 'w = softmax(q k^T / T)', about: 'Low temperatures look at one place, high ones at all.',
     sliders: [{ name: 'temperature', label: 'Temperature T', min: 0.1, max: 5, step: 0.1, value: 1 }],
   },
   {
     name: 'window', title: 'Sliding window', kind: 'matrix',
-    formula: 'w = softmax(q kᵀ where |i − j| ≤ r)', about: 'Each token sees its neighbours only.',
+    formula: 'w = softmax(q k^T) where |i - j| <= r', about: 'Each token sees its neighbours only.',
     sliders: [{ name: 'radius', label: 'Radius r', min: 0, max: 8, step: 1, value: 2 }],
   },
 ];
@@ -155,6 +183,7 @@ const kRoutes = {
   'GET /api/live': () => [200, { examples: kExamples }],
   'GET /api/mechanisms': () => [200, registry],
   'POST /api/answer': answer,
+  'POST /api/step': step,
   'POST /api/live': live,
   'POST /api/caption': caption,
 };

@@ -79,7 +79,7 @@ export async function until(page, done, argument) {
 /** Waits until the model has answered. */
 export async function answered(page) {
   await until(page, () => {
-    const status = document.querySelector('#try .status');
+    const status = document.querySelector('#try > .status');
     const result = document.querySelector('#try .result');
     return status && status.textContent === '' && result && !result.hidden && !result.hasAttribute('aria-busy');
   });

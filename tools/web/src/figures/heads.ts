@@ -66,6 +66,9 @@ export class HeadsView {
   private layer = 0; // 0: all of them
   private opened: Head | undefined;
 
+  /** `open` is called with the head that the reader opens. */
+  constructor(private readonly open?: (head: Head) => void) {}
+
   /** What an export holds: the head that is open, or those that are seen. */
   get shown(): { map: HeadsMap; head?: Head } | undefined {
     if (!this.map) return undefined;
@@ -133,6 +136,7 @@ export class HeadsView {
           onclick: () => {
             this.opened = head;
             this.render('.back');
+            this.open?.(head);
           },
         }, canvas, el('span', {}, name)),
       );

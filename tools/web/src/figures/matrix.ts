@@ -41,8 +41,10 @@ function layout(rows: string[], columns: string[], width: number): Layout {
   }
   const columnLimit = Math.min(widestColumn, 120, 0.3 * width);
   const overhang = columnLimit * kSlant;
-  const cell = Math.min(kLargestCell, (width - left - overhang - 4) / Math.max(1, columns.length));
-  return { left, top: Math.ceil(overhang) + 36, cell, slanted: true, right: Math.ceil(overhang) + 4, rowLimit, columnLimit };
+  // A label begins in the middle of its column and is as high as it is slanted.
+  const right = Math.ceil(overhang + kLabelSize) + 4;
+  const cell = Math.min(kLargestCell, (width - left - right) / Math.max(1, columns.length));
+  return { left, top: Math.ceil(overhang) + 36, cell, slanted: true, right, rowLimit, columnLimit };
 }
 
 /** How wide a cell of this map would be: below a legible size it is drawn on a canvas. */
@@ -63,6 +65,8 @@ export function drawMatrix(
   const bottom = top + cell * rows.length;
   const svg = newSvg(Math.min(width, Math.max(left + cell * columns.length + right, left + kLegendRoom)), bottom + 34, map.title);
   const size = Math.min(kLabelSize, Math.max(8, cell - 1));
+  // Slanted labels are nearer to each other than their columns are.
+  const columnSize = slanted ? Math.min(size, Math.max(7, 0.6 * cell)) : size;
 
   words(svg, `${map.row_title} ↓   ${map.column_title} →`, { x: 0, y: 13, fill: palette.faint, size: 11 });
 
@@ -70,11 +74,11 @@ export function drawMatrix(
   columns.forEach((name, column) => {
     const off = forbidden.has(column);
     const middle = (x(column) ?? 0) + cell / 2;
-    const label = words(columnNames, fitted(name, size, columnLimit), {
+    const label = words(columnNames, fitted(name, columnSize, columnLimit), {
       x: 0,
       y: 0,
       fill: off ? palette.warn : palette.ink,
-      size,
+      size: columnSize,
       anchor: slanted ? 'start' : 'middle',
     })
       .attr('data-column', column)

@@ -55,9 +55,9 @@ export class MatrixView {
     });
     this.element = el('div', { class: 'matrix' }, this.stage, this.readout);
     this.stage.addEventListener('pointermove', (event) => this.point(event));
-    this.stage.addEventListener('pointerleave', () => this.looking.set({}));
+    this.stage.addEventListener('pointerleave', () => this.looking.leave());
     this.stage.addEventListener('click', (event) => this.click(event));
-    this.stage.addEventListener('blur', () => this.looking.set({}));
+    this.stage.addEventListener('blur', () => this.looking.leave());
     looking.on((spot) => this.mark(spot));
   }
 
@@ -134,7 +134,7 @@ export class MatrixView {
       case 'End': go(event.shiftKey ? rows - 1 : row, columns - 1); break;
       case 'PageUp': go(row - 10, column); break;
       case 'PageDown': go(row + 10, column); break;
-      case 'Escape': this.looking.set({}); break;
+      case 'Escape': this.looking.leave(); break;
       case 'Enter':
       case ' ':
         if (!started || !this.actions.force) return;

@@ -79,10 +79,11 @@ export function drawPairs(
 
   const title = (text: string, x: number, y: number, at: 'start' | 'end') =>
     words(svg, text, { x, y, fill: colours.faint, size: 11, anchor: at });
-  // Before its line where there is room, else above or below it.
-  const room = (places: Place[]) => (places[0]?.x ?? 0) - (places[0]?.width ?? 0) / 2 > kTitleRoom;
-  title(map.column_title, flat ? 0 : limit, flat && room(above) ? 44 : 14, flat ? 'start' : 'end');
-  title(map.row_title, flat ? 0 : width - limit, !flat ? 14 : room(below) ? 166 : height - 4, 'start');
+  // Before the lines where both have room, else above the one and below the other.
+  const left = (places: Place[]) => (places[0]?.x ?? 0) - (places[0]?.width ?? 0) / 2;
+  const beside = Math.min(left(above), left(below)) > kTitleRoom - 8;
+  title(map.column_title, flat ? 0 : limit, flat && beside ? 44 : 14, flat ? 'start' : 'end');
+  title(map.row_title, flat ? 0 : width - limit, !flat ? 14 : beside ? 166 : height - 4, 'start');
 
   const curves = svg.append('g').attr('class', 'curves').attr('fill', 'none').attr('stroke-linecap', 'round') as unknown as Group;
   const vertical = linkVertical<unknown, [number, number]>();
@@ -142,6 +143,7 @@ export class PairsView {
   constructor(
     private readonly looking: Looking,
     private readonly forbid?: (column: number) => void,
+    private readonly choose?: (row: number) => void,
   ) {
     this.element.append(this.stage, this.readout);
     looking.on((spot) => this.mark(spot));
@@ -180,31 +182,35 @@ export class PairsView {
     const spotOf = (token: SVGElement): Spot =>
       token.dataset.row === undefined ? { column: Number(token.dataset.column) } : { row: Number(token.dataset.row) };
     const { forbidden } = this.steering;
-    const forbid = this.forbid;
+    const { forbid, choose } = this;
     svg.selectAll<SVGGElement, unknown>('.token').each(function () {
       const spot = spotOf(this);
       const source = spot.column !== undefined;
+      const pressable = source ? forbid : choose;
       const token = select(this)
         .attr('tabindex', (spot.column ?? -1) === 0 || (spot.row ?? -1) === 0 ? 0 : -1)
-        .attr('role', source && forbid ? 'button' : 'img')
-        .attr('aria-label', tell(map, spot) + (source && forbid ? '. Enter forbids or allows it.' : ''));
+        .attr('role', pressable ? 'button' : 'img')
+        .attr('aria-label', tell(map, spot) + (pressable ? (source ? '. Enter forbids or allows it.' : '. Enter steps through its numbers.') : ''));
       if (source && forbid) token.attr('aria-pressed', String(forbidden.has(spot.column as number)));
       token.select('text').attr('aria-hidden', 'true');
     });
     const tokens = svg.selectAll<SVGGElement, unknown>('.token');
     tokens
       .on('pointerenter focus', (event: Event) => this.looking.set(spotOf(event.currentTarget as SVGElement)))
-      .on('pointerleave blur', () => this.looking.set({}))
-      .on('click', (event: Event) => {
-        const { column } = spotOf(event.currentTarget as SVGElement);
-        if (column !== undefined) forbid?.(column);
-      })
+      .on('pointerleave blur', () => this.looking.leave())
+      .on('click', (event: Event) => this.press(spotOf(event.currentTarget as SVGElement)))
       .on('keydown', (event: KeyboardEvent) => this.key(event, spotOf(event.currentTarget as SVGElement)));
   }
 
-  private key(event: KeyboardEvent, { row, column }: Spot): void {
+  private press({ row, column }: Spot): void {
+    if (column !== undefined) this.forbid?.(column);
+    else if (row !== undefined) this.choose?.(row);
+  }
+
+  private key(event: KeyboardEvent, spot: Spot): void {
+    const { row, column } = spot;
     if (event.key === 'Enter' || event.key === ' ') {
-      if (column !== undefined) this.forbid?.(column);
+      this.press(spot);
       event.preventDefault();
       return;
     }
