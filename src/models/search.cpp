@@ -63,6 +63,7 @@ struct Source {
   std::int64_t index;                     ///< in its part of the batch
   std::vector<double> log_probabilities;  ///< of its rows; kNever: a row without a hypothesis
   std::vector<Found> finished;
+  std::size_t decided = 0;  ///< so many of the first answers stand, whatever else is found
 };
 
 /// What a source does after a step: rows that go on, and hypotheses that end.
@@ -100,7 +101,7 @@ class Search {
   Turn turn_of(const Source& source, std::int64_t first_row, std::int64_t said,
                const Tensor& believed) const;
   void end(Source& source, const Turn& turn, std::int64_t said);
-  bool is_done(const Source& source, const Turn& turn, std::int64_t said) const;
+  bool is_done(Source& source, const Turn& turn, std::int64_t said) const;
   void finish(Source& source, const Turn& turn, std::int64_t first_row);
   void go_on(Source& source, const Turn& turn, std::int64_t first_row);
   Found found_at(std::int64_t row, double log_probability, std::int64_t said,
@@ -190,20 +191,28 @@ void Search::end(Source& source, const Turn& turn, std::int64_t said) {
   std::vector<Found>& all = source.finished;
   for (const Candidate& candidate : turn.ended) {
     Found found = found_at(candidate.row, candidate.log_probability, said, true);
-    all.insert(std::upper_bound(all.begin(), all.end(), found, better), std::move(found));
+    const auto open = all.begin() + static_cast<std::ptrdiff_t>(source.decided);
+    all.insert(std::upper_bound(open, all.end(), found, better), std::move(found));
   }
 }
 
-bool Search::is_done(const Source& source, const Turn& turn, std::int64_t said) const {
+/// Decides one answer after another, so that who asks for more of them gets the same first
+/// ones.
+bool Search::is_done(Source& source, const Turn& turn, std::int64_t said) const {
   if (said == options_.max_length || turn.on.empty()) return true;
-  if (source.finished.size() < wanted()) return false;
   // Log-probabilities only fall, so this is the most that what goes on can come to. Once as
   // many have ended as are followed, what goes on must be better as it stands: what began with
   // an early end would else cut off likelier answers that are longer.
   const bool enough = source.finished.size() >= at(options_.beam);
   const double most =
       turn.on.front().log_probability / penalty(enough ? said + 1 : options_.max_length);
-  return source.finished[wanted() - 1].score >= most;
+  const auto stands = [&](std::size_t rank) {
+    return rank < source.finished.size() && source.finished[rank].score >= most;
+  };
+  // A consensus is of all, however many are asked for.
+  if (options_.choice == Choice::consensus) return stands(wanted() - 1);
+  while (source.decided < wanted() && stands(source.decided)) ++source.decided;
+  return source.decided == wanted();
 }
 
 /// The answers of a source that is done. Too few of them are made up for by hypotheses that

@@ -87,6 +87,23 @@ TEST(Search, AWideBeamIsExhaustive) {
   }
 }
 
+TEST(Search, MoreAnswersChangeNoneOfTheFirst) {
+  const test::Oracle oracle = hashed_oracle();
+  Tokens sources(200);
+  std::iota(sources.begin(), sources.end(), 4);
+  for (const Choice choice : {Choice::likeliest, Choice::consensus}) {
+    SearchOptions options{.beam = 4, .best = 4, .max_length = 12, .choice = choice};
+    const auto all = answers(oracle, sources, options);
+    for (options.best = 1; options.best < 4; ++options.best) {
+      const auto few = answers(oracle, sources, options);
+      for (std::size_t i = 0; i < sources.size(); ++i)
+        for (std::size_t rank = 0; rank < few[i].size(); ++rank)
+          EXPECT_EQ(few[i][rank].tokens, all[i].at(rank).tokens)
+              << "source " << sources[i] << ", rank " << rank << " of " << options.best;
+    }
+  }
+}
+
 TEST(Search, ABeamOfOneIsGreedy) {
   const test::Oracle oracle = hashed_oracle();
   const SearchOptions options{.max_length = 5};

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <stdexcept>
 #include <streambuf>
@@ -50,16 +51,53 @@ class Answering : public testing::Test {
   ~Answering() override { unsetenv("ATTN_MODELS"); }
 };
 
-TEST_F(Answering, WhatCameBeforeAWrongLineHasBeenAnswered) {
-  std::istringstream text("cat\ndog\n" + std::string(70000, 'a') + "\ncat\n");
+TEST_F(Answering, ARefusedLineHasAnEmptyLineAndTheOthersTheirAnswers) {
+  std::istringstream text("cat\n" + std::string(70000, 'a') + "\n\n\xff\n" +
+                          std::string("d\0g\n", 4) + "dog\n");
   const Input input(text.rdbuf());
   const Said said = say({"pronounce", "-"});
   EXPECT_EQ(said.status, failure);
-  EXPECT_EQ(said.out.find("K AE T\n"), 0u) << said.out;
-  EXPECT_EQ(said.out.find("K AE T\n", 1), std::string::npos) << "what came behind it";
-  EXPECT_NE(said.err.find("line 3 of standard input is a word of 70000 letters"),
-            std::string::npos)
-      << said.err;
+  EXPECT_EQ(said.out, "K AE T\n\n\n\n\nD AO G\n");
+  for (const char* problem :
+       {"line 2 of standard input is a word of 70000 letters",
+        "line 4 of standard input is not UTF-8", "line 5 of standard input has a NUL byte"})
+    EXPECT_NE(said.err.find(problem), std::string::npos) << problem << " in\n" << said.err;
+  EXPECT_EQ(said.err.find("line 3"), std::string::npos) << said.err;
+}
+
+TEST_F(Answering, ARefusedLineIsAnObjectInJson) {
+  std::istringstream text("cat\n\xff\n");
+  const Input input(text.rdbuf());
+  std::istringstream lines(say({"pronounce", "-", "--json"}).out);
+  std::string line;
+  ASSERT_TRUE(std::getline(lines, line));
+  EXPECT_EQ(nlohmann::json::parse(line).at("answer"), "K AE T");
+  ASSERT_TRUE(std::getline(lines, line));
+  EXPECT_NE(nlohmann::json::parse(line).at("error").get<std::string>().find("line 2"),
+            std::string::npos);
+  EXPECT_FALSE(std::getline(lines, line));
+}
+
+TEST_F(Answering, AHeatMapLeavesJsonAloneAndTellsTheAnswerOnce) {
+  const Said json = say({"pronounce", "cat", "--json", "--show"});
+  EXPECT_EQ(nlohmann::json::parse(json.out).at("answer"), "K AE T");
+  EXPECT_NE(json.err.find("columns"), std::string::npos) << json.err;
+  const Said shown = say({"pronounce", "cat", "--show"});
+  EXPECT_NE(shown.out.find("columns"), std::string::npos) << shown.out;
+  EXPECT_EQ(shown.out.find("K AE T"), shown.out.rfind("K AE T")) << shown.out;
+}
+
+TEST_F(Answering, WhatWasCutIsTold) {
+  std::string text = "This package is a tool";
+  for (int i = 0; i < 300; ++i) text += " and a library";
+  const Said said = say({"summarise", "--text", text, "--json"});
+  EXPECT_EQ(said.status, success);
+  const auto json = nlohmann::json::parse(said.out);
+  EXPECT_TRUE(json.at("cut").get<bool>());
+  EXPECT_TRUE(json.at("pieces").at(0).at("cut").get<bool>());
+  EXPECT_NE(json.at("notes").at(0).get<std::string>().find("Only the first"),
+            std::string::npos);
+  EXPECT_NE(said.err.find("text 1: Only the first"), std::string::npos) << said.err;
 }
 
 TEST_F(Answering, InputThatCannotBeReadIsAnError) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <variant>
 #include <vector>
 
 #include "attn/maps/map.hpp"
@@ -64,7 +65,9 @@ void add_look_options(CLI::App& command, models::Look& look) {
                   "Above 1 it looks around more evenly, below 1 more sharply")
       ->check(between(1e-3, 1e6));
   command
-      .add_option("--forbid", look.forbid, "Tokens of the text nobody looks at, from 0: 0,3")
+      .add_option(
+          "--forbid", look.forbid,
+          "Tokens of the text nobody looks at, from 0: 0,3; the end of a sentence is one")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("PLACES")
@@ -75,7 +78,8 @@ void add_look_options(CLI::App& command, models::Look& look) {
           [&look](const std::vector<std::string>& texts) {
             for (const std::string& text : texts) look.force.push_back(*forced(text));
           },
-          "Where steps of the answer must look, both from 0: 1:4,2:4")
+          "Where steps of the answer must look, both from 0: 1:4,2:4; a step counts within the "
+          "sentence that holds the place")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("STEP:PLACE")
@@ -85,14 +89,20 @@ void add_look_options(CLI::App& command, models::Look& look) {
       });
 }
 
-void AnswerMaps::draw(const tasks::PairModel& model, const tasks::Answer& answer) {
+void AnswerMaps::draw(const tasks::PairModel& model, const tasks::Answer& answer,
+                      const models::Look& look) {
   if (!options_.wanted()) return;
   const std::string part = options_.heads == "all" ? "" : options_.heads;
-  const maps::Map map = options_.heads.empty()
-                            ? maps::Map(tasks::answer_map(model, answer))
-                            : maps::Map(tasks::heads_map(model, answer, look_, part));
+  maps::Map map = options_.heads.empty()
+                      ? maps::Map(tasks::answer_map(model, answer))
+                      : maps::Map(tasks::heads_map(model, answer, look, part));
   ++drawn_;
-  if (options_.show) show_map(map, streams_.out);
+  if (options_.show) {
+    // The answer stands above it already.
+    maps::Map untitled = map;
+    std::visit([](auto& one) { one.title.clear(); }, untitled);
+    show_map(untitled, show_on_);
+  }
   if (options_.file.empty()) return;
   std::filesystem::path path = options_.file;
   if (drawn_ > 1) {

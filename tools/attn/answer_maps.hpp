@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstdint>
+#include <cstdio>
 #include <string>
 
 #include "attn/models/look.hpp"
@@ -32,15 +33,17 @@ void add_look_options(CLI::App& command, models::Look& look);
 /// ... beside it.
 class AnswerMaps {
  public:
-  AnswerMaps(const MapOptions& options, const models::Look& look, const Streams& streams)
-      : options_(options), look_(look), streams_(streams) {}
+  /// Heat maps are printed on `show_on`.
+  AnswerMaps(const MapOptions& options, std::FILE* show_on)
+      : options_(options), show_on_(show_on) {}
 
-  void draw(const tasks::PairModel& model, const tasks::Answer& answer);
+  /// `look` is what steered the answer.
+  void draw(const tasks::PairModel& model, const tasks::Answer& answer,
+            const models::Look& look);
 
  private:
   const MapOptions& options_;
-  const models::Look& look_;
-  const Streams& streams_;
+  std::FILE* show_on_;
   std::int64_t drawn_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -16,12 +17,10 @@
 #include "attn/core/error.hpp"
 #include "attn/core/thread_pool.hpp"
 #include "attn/files/atomic_write.hpp"
-#include "attn/models/search.hpp"
-#include "attn/tasks/answer.hpp"
 #include "attn/tasks/corpus.hpp"
-#include "attn/tasks/pair_model.hpp"
 #include "attn/tasks/prepare.hpp"
 #include "attn/tasks/rare_words.hpp"
+#include "attn/tasks/reply.hpp"
 #include "attn/tasks/scores.hpp"
 #include "attn/tasks/task.hpp"
 #include "attn/tasks/trainer.hpp"
@@ -43,7 +42,7 @@ struct EvalOptions {
   std::string model;
   std::string part = "test";
   std::string answers;
-  SearchFlags search;
+  tasks::Choices choices;
   std::int64_t limit = 0;
   std::int64_t rare = -1;  ///< negative: all examples
   int threads = 0;
@@ -62,30 +61,40 @@ struct Evaluated {
   std::vector<std::string> answers;
   std::vector<std::vector<std::string>> references;
   tasks::Scores scores;
+  std::size_t refused = 0;
   double seconds = 0.0;
 };
 
-Evaluated evaluate(const tasks::PairModel& model, const std::vector<tasks::Example>& examples,
-                   const models::SearchOptions& search, const Streams& streams) {
+Evaluated evaluate(const tasks::Answerer& answerer, const std::vector<tasks::Example>& examples,
+                   const tasks::Choices& choices, const Streams& streams) {
   Evaluated made;
-  for (const tasks::Example& example : examples) {
-    made.sources.push_back(example.source);
-    made.references.push_back(example.targets);
+  std::vector<tasks::Input> inputs;
+  std::vector<std::size_t> places;  // of the inputs among the examples
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    made.sources.push_back(examples[i].source);
+    made.references.push_back(examples[i].targets);
+    if (!answerer.refusal(examples[i].source).empty()) continue;
+    inputs.emplace_back(examples[i].source);
+    places.push_back(i);
   }
+  made.refused = examples.size() - inputs.size();
   const auto start = std::chrono::steady_clock::now();
   auto told = start;
   const auto done = [&](std::int64_t count) {
     const auto now = std::chrono::steady_clock::now();
     if (now - told < std::chrono::seconds(5)) return;
     told = now;
-    fmt::print(streams.err, "attn: {} of {} answered\n", count, examples.size());
+    fmt::print(streams.err, "attn: {} of {} pieces answered\n", count,
+               std::max(static_cast<std::size_t>(count), inputs.size()));
   };
-  for (auto& best : tasks::answer(model, made.sources, search, done))
-    made.answers.push_back(std::move(best.front().text));
+  // What is refused has no answer, and is judged as such.
+  made.answers.resize(examples.size());
+  std::vector<tasks::Reply> replies = answerer(inputs, choices, done);
+  for (std::size_t i = 0; i < replies.size(); ++i)
+    made.answers[places[i]] = std::move(replies[i].answers.front().text);
   made.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  made.scores =
-      tasks::score(tasks::task_named(model.task).metric, made.answers, made.references);
+  made.scores = tasks::score(answerer.task().metric, made.answers, made.references);
   return made;
 }
 
@@ -114,9 +123,9 @@ int eval(const EvalOptions& options, const Streams& streams) {
                         streams);
   const tasks::Task& task = tasks::task_named(options.task);
   const std::filesystem::path folder = model_folder(options.model, options.task);
-  const tasks::PairModel model = load_model_on(options.flags.device, folder, "attn eval");
-  if (model.task != options.task)
-    fail(folder.string(), " is a model for ", model.task, ", not for ", options.task);
+  const tasks::Answerer answerer(load_model_on(options.flags.device, folder, "attn eval"));
+  if (answerer.task().name != options.task)
+    fail(folder.string(), " is a model for ", answerer.task().name, ", not for ", options.task);
   tasks::TrainingRequest request = tasks::default_request(task);
   apply(options.flags, request);
   const tasks::Say say = progress(streams);
@@ -130,25 +139,25 @@ int eval(const EvalOptions& options, const Streams& streams) {
     fail("the ", options.part, " part of ", corpus.name, " has no example",
          options.rare >= 0 ? " that needs a rare word" : "");
 
-  models::SearchOptions search = task.search;
-  apply(options.search, search);
-  const Evaluated made = evaluate(model, examples, search, streams);
+  const Evaluated made = evaluate(answerer, examples, options.choices, streams);
+  const std::int64_t beam = tasks::search_of(task, options.choices).beam;
+  if (made.refused > 0) say(fmt::format("{} examples were refused", made.refused));
   const double rate = static_cast<double>(examples.size()) / made.seconds;
   if (options.json) {
     fmt::print(streams.out, "{}\n",
                nlohmann::json{{"task", options.task},
                               {"part", options.part},
                               {"examples", examples.size()},
-                              {"beam", search.beam},
+                              {"beam", beam},
                               {"scores", tasks::json_of(made.scores)},
                               {"seconds", made.seconds},
                               {"examples_per_second", rate},
-                              {"parameters", model.model->parameter_count()}}
+                              {"parameters", answerer.model().model->parameter_count()}}
                    .dump(2));
   } else {
     fmt::print(streams.out, "{} on {} {} examples (beam {}): {}; {:.1f} examples/s\n",
-               options.task, examples.size(), options.part, search.beam,
-               tasks::text_of(made.scores), rate);
+               options.task, examples.size(), options.part, beam, tasks::text_of(made.scores),
+               rate);
   }
   if (!options.answers.empty()) write_answers(options.answers, made);
   return success;
@@ -176,7 +185,7 @@ void add_eval(CLI::App& app, Action& action) {
   command->add_option("--part", options->part, "test, development or train")
       ->capture_default_str()
       ->check(CLI::IsMember({"test", "development", "train"}));
-  add_search_flags(*command, options->search);
+  add_search_flags(*command, options->choices);
   command
       ->add_option(
           "--rare", options->rare,

@@ -3,30 +3,20 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <cstdint>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
-#include <utility>
 
 #include "attn/core/error.hpp"
 #include "attn/files/atomic_write.hpp"
-#include "attn/files/printable.hpp"
-#include "attn/models/look.hpp"
-#include "attn/models/search.hpp"
-#include "attn/tasks/pair_model.hpp"
-#include "attn/tasks/task.hpp"
+#include "attn/tasks/reply.hpp"
 #include "attn/tensor/storage.hpp"
-#include "attn/text/unicode.hpp"
 #include "tools/attn/answer_maps.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/device.hpp"
 #include "tools/attn/model_folder.hpp"
 #include "tools/attn/output_path.hpp"
+#include "tools/attn/search_flags.hpp"
 #include "tools/attn/training_flags.hpp"
-#include "tools/serve/answers.hpp"
-#include "tools/serve/live.hpp"
 #include "tools/serve/offline.hpp"
 
 namespace attn::tools {
@@ -37,44 +27,26 @@ struct ExplainOptions {
   std::string text;
   std::string html;
   std::string model;
-  std::int64_t beam = 0;  ///< 0: the task's
-  std::int64_t best = 1;
-  models::Look look;
+  tasks::Choices choices;
   Device device = Device::cpu;
 };
 
 int explain(const ExplainOptions& options, const Streams& streams) {
   check_device(options.device, "attn explain");
-  const tasks::Task& task = tasks::task_named(options.task);
-  if (!text::is_utf8(options.text))
-    fail("the text is not UTF-8: ", files::in_quotes(options.text),
-         "; convert it first, for example with iconv");
-  if (text::normalise(options.text).empty()) fail("the text is empty; there is nothing to do");
   // Before the model is asked: without a page there is nothing to write it into.
   serve::offline_page({});
   check_output_file(options.html);
-  const tasks::PairModel model =
-      load_model_on(options.device, model_folder(options.model, options.task), "attn explain");
-  if (model.task != options.task)
-    fail(options.model, " is a model for ", model.task, ", not for ", options.task);
+  const tasks::Answerer answerer(
+      load_model_on(options.device, model_folder(options.model, options.task), "attn explain"));
+  if (answerer.task().name != options.task)
+    fail(options.model, " is a model for ", answerer.task().name, ", not for ", options.task);
 
-  models::SearchOptions search = task.search;
-  search.look = options.look;
-  search.best = options.best;
-  search.beam = options.beam > 0 ? options.beam : std::max(search.beam, options.best);
-  auto answers = serve::answers_json(model, options.text, search, serve::Heads::yes);
-  const std::string first = answers.at(0).at("text");
-  auto live = nlohmann::json::array();
-  for (const serve::LiveExample& example : serve::live_examples())
-    live.push_back({{"example", serve::live_json(example)}, {"map", serve::live_map(example)}});
-  const std::string page =
-      serve::offline_page({{"task", options.task},
-                           {"model", options.model.empty() ? "shipped" : options.model},
-                           {"text", options.text},
-                           {"answers", std::move(answers)},
-                           {"live", std::move(live)}});
-  files::atomic_write(options.html, page);
-  fmt::print(streams.out, "{}\n", first);
+  const tasks::Reply reply = answerer(options.text, options.choices);
+  const std::string model = options.model.empty() ? "shipped" : options.model;
+  files::atomic_write(options.html, serve::offline_page(serve::offline_data(
+                                        answerer, model, options.text, reply)));
+  fmt::print(streams.out, "{}\n", reply.answers.front().text);
+  for (const std::string& note : reply.notes) fmt::print(streams.err, "attn: {}\n", note);
   return success;
 }
 
@@ -100,19 +72,14 @@ void add_explain(CLI::App& app, Action& action) {
       ->type_name("FILE");
   command->add_option("--model", options->model, "Model folder, or the name of one that ships")
       ->type_name("DIR");
-  command
-      ->add_option("--beam", options->beam,
-                   "Hypotheses that are followed; 1 is greedy; default: the task's")
-      ->check(CLI::Range(1, 64));
-  command->add_option("--best", options->best, "Answers to show; at most the beam")
+  add_search_flags(*command, options->choices);
+  command->add_option("--best", options->choices.best, "Answers to show; at most the beam")
       ->check(CLI::Range(1, 64));
   add_device_flag(*command, options->device, "Where the answer is computed");
-  add_look_options(*command, options->look);
+  add_look_options(*command, options->choices.look);
   command->callback([options, &action] {
-    if (options->beam > 0 && options->best > options->beam)
-      throw CLI::ValidationError(
-          fmt::format("--best {} is more than --beam {} finds; at most the beam is accepted",
-                      options->best, options->beam));
+    if (const std::string problem = misuse(options->choices); !problem.empty())
+      throw CLI::ValidationError(problem);
     action = [options](const Streams& streams) { return explain(*options, streams); };
   });
 }

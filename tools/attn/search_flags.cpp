@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "attn/models/search.hpp"
+#include "attn/tasks/reply.hpp"
 #include "attn/tasks/task.hpp"
 #include "tools/attn/checks.hpp"
 
@@ -22,31 +23,31 @@ std::string_view name_of(models::Choice choice) {
 
 }  // namespace
 
-void add_search_flags(CLI::App& command, SearchFlags& flags, const tasks::Task* task) {
+void add_search_flags(CLI::App& command, tasks::Choices& choices, const tasks::Task* task) {
   const auto told = [&](std::string help, const auto& of_task) {
     return task == nullptr ? help : fmt::format("{}; default {}", help, of_task(task->search));
   };
   using Search = models::SearchOptions;
   command
-      .add_option("--beam", flags.beam,
+      .add_option("--beam", choices.beam,
                   told("Hypotheses that are followed; 1 is greedy",
                        [](const Search& search) { return search.beam; }))
       ->check(CLI::Range(1, 64));
   command
-      .add_option("--length-penalty", flags.length_penalty,
+      .add_option("--length-penalty", choices.length_penalty,
                   told("Above 0 favours long answers",
                        [](const Search& search) { return search.length_penalty; }))
       ->check(between(0, 5));
   command
-      .add_option("--no-repeat", flags.no_repeat,
+      .add_option("--no-repeat", choices.no_repeat,
                   told("So many tokens in a row are not said twice; 0: they may be",
                        [](const Search& search) { return search.no_repeat; }))
       ->check(CLI::Range(0, 1024));
   command
       .add_option_function<std::string>(
           "--choose",
-          [&flags](const std::string& name) {
-            flags.choice =
+          [&choices](const std::string& name) {
+            choices.choice =
                 name == kConsensus ? models::Choice::consensus : models::Choice::likeliest;
           },
           told("Of the answers that were found: the likeliest, or the one most like the others",
@@ -55,11 +56,15 @@ void add_search_flags(CLI::App& command, SearchFlags& flags, const tasks::Task* 
       ->check(CLI::IsMember({std::string(kLikeliest), std::string(kConsensus)}));
 }
 
-void apply(const SearchFlags& flags, models::SearchOptions& search) {
-  search.beam = flags.beam.value_or(search.beam);
-  search.length_penalty = flags.length_penalty.value_or(search.length_penalty);
-  search.no_repeat = flags.no_repeat.value_or(search.no_repeat);
-  search.choice = flags.choice.value_or(search.choice);
+std::string misuse(const tasks::Choices& choices) {
+  if (choices.beam && choices.best > *choices.beam)
+    return fmt::format("--best {} is more than --beam {} finds; at most the beam is accepted",
+                       choices.best, *choices.beam);
+  if (choices.temperature > 0.0 && choices.beam.value_or(0) != 1)
+    return fmt::format(
+        "--temperature {} draws one answer, and a beam follows more; add --beam 1",
+        choices.temperature);
+  return "";
 }
 
 }  // namespace attn::tools

@@ -66,17 +66,17 @@ void add_summarise(CLI::App& app, Action& action) {
   add_answer_options(*command, "summarise", *options);
   command->callback([options, text, &action] {
     action = [options, text](const Streams& streams) {
-      if (!text->empty()) return answer_texts("summarise", *options, {}, {*text}, streams);
+      if (!text->empty()) return answer_texts("summarise", *options, {*text}, streams);
       if (options->texts.empty()) {
         fmt::print(streams.err, "attn summarise: name a file, - or --text TEXT\n");
         return static_cast<int>(usage);
       }
       if (options->texts.size() == 1 && options->texts[0] == "-")
-        return answer_all("summarise", *options, {}, streams);
+        return answer_all("summarise", *options, streams);
       std::vector<std::string> texts;
       texts.reserve(options->texts.size());
       for (const std::string& file : options->texts) texts.push_back(text_of(file));
-      return answer_texts("summarise", *options, {}, texts, streams);
+      return answer_texts("summarise", *options, texts, streams);
     };
   });
 }

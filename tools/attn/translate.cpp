@@ -2,11 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
-#include <string>
-#include <string_view>
 
-#include "attn/tasks/pair_model.hpp"
-#include "attn/tasks/translate/sentences.hpp"
 #include "tools/attn/answering.hpp"
 #include "tools/attn/command.hpp"
 
@@ -30,10 +26,7 @@ void add_translate(CLI::App& app, Action& action) {
   add_answer_options(*command, "translate", *options);
   command->callback([options, &action] {
     action = [options](const Streams& streams) {
-      const auto split = [](const tasks::PairModel& model, std::string_view text) {
-        return tasks::split_for(model.source, model.limits.source, text);
-      };
-      return answer_all("translate", *options, {.split = split}, streams);
+      return answer_all("translate", *options, streams);
     };
   });
 }

@@ -4,16 +4,13 @@
 #include <cstddef>
 #include <nlohmann/json.hpp>
 #include <span>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "attn/models/look.hpp"
-#include "attn/models/search.hpp"
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/heads.hpp"
 #include "attn/tasks/pair_model.hpp"
-#include "attn/tasks/task.hpp"
+#include "attn/tasks/reply.hpp"
 
 namespace attn::serve {
 namespace {
@@ -42,6 +39,20 @@ nlohmann::json heads_json(const tasks::PairModel& model, const tasks::Answer& an
   return list;
 }
 
+nlohmann::json answer_json(const tasks::PairModel& model, const tasks::Answer& answer, bool cut,
+                           Detail detail) {
+  nlohmann::json json{{"text", answer.text},
+                      {"score", answer.score},
+                      {"log_probability", answer.log_probability},
+                      {"finished", answer.finished},
+                      {"cut", cut}};
+  if (detail == Detail::none) return json;
+  json["source_tokens"] = tasks::labels(model.source, answer.source);
+  json["target_tokens"] = tasks::target_labels(model, answer);
+  json["weights"] = rows_json(answer.weights, answer.source.size());
+  return json;
+}
+
 }  // namespace
 
 double six_digits(double value) {
@@ -57,26 +68,31 @@ nlohmann::json rows_json(std::span<const double> weights, std::size_t columns) {
   return rows_of(weights, columns);
 }
 
-nlohmann::json answers_json(const tasks::PairModel& model, const std::string& text,
-                            const models::SearchOptions& options, Heads heads) {
-  const tasks::Task& task = tasks::task_named(model.task);
-  const std::vector<std::string> texts{task.prepare ? task.prepare(text) : text};
-  const std::size_t tokens = model.source.encode(texts.front()).size() + 1;  // and eos
-  auto list = nlohmann::json::array();
-  const auto answers = tasks::answer(model, texts, options);
-  for (const tasks::Answer& answer : answers.front()) {
-    nlohmann::json json{{"text", answer.text},
-                        {"score", answer.score},
-                        {"log_probability", answer.log_probability},
-                        {"finished", answer.finished},
-                        {"cut", answer.source.size() < tokens},
-                        {"source_tokens", tasks::labels(model.source, answer.source)},
-                        {"target_tokens", tasks::target_labels(model, answer)},
-                        {"weights", rows_json(answer.weights, answer.source.size())}};
-    if (heads == Heads::yes) json["heads"] = heads_json(model, answer, options.look);
-    list.push_back(std::move(json));
+nlohmann::json reply_json(const tasks::PairModel& model, const tasks::Reply& reply,
+                          Detail detail) {
+  auto pieces = nlohmann::json::array();
+  for (const tasks::Piece& piece : reply.pieces) {
+    auto answers = nlohmann::json::array();
+    for (const tasks::Answer& answer : piece.answers) {
+      nlohmann::json json = answer_json(model, answer, piece.cut, detail);
+      if (detail == Detail::heads) json["heads"] = heads_json(model, answer, piece.look);
+      answers.push_back(std::move(json));
+    }
+    pieces.push_back(
+        {{"source", piece.source}, {"cut", piece.cut}, {"answers", std::move(answers)}});
   }
-  return list;
+  auto answers = nlohmann::json::array();
+  if (reply.pieces.size() == 1) {
+    answers = pieces.front().at("answers");
+  } else {
+    for (const tasks::Answer& answer : reply.answers)
+      answers.push_back(answer_json(model, answer, reply.cut, detail));
+  }
+  return {{"answers", std::move(answers)},
+          {"pieces", std::move(pieces)},
+          {"unfamiliar", reply.unfamiliar},
+          {"cut", reply.cut},
+          {"notes", reply.notes}};
 }
 
 }  // namespace attn::serve

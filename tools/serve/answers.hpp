@@ -7,21 +7,25 @@
 #include <cstddef>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
-#include <string>
 
-#include "attn/models/search.hpp"
 #include "attn/tasks/pair_model.hpp"
+#include "attn/tasks/reply.hpp"
 
 namespace attn::serve {
 
-enum class Heads { no, yes };
+/// What of an answer is told beside its text and its scores.
+enum class Detail {
+  none,
+  weights,  ///< tokens, and where each looked
+  heads,    ///< what every head looked at, too
+};
 
-/// The answers to one text, best first: [{"text", "score", "log_probability", "finished",
-/// "cut", "source_tokens", "target_tokens", "weights", "heads"}]. The text is prepared as the
-/// task does it; what the model cannot read of a long one is cut. Positions that it does not
-/// have are an InvalidArgument.
-nlohmann::json answers_json(const tasks::PairModel& model, const std::string& text,
-                            const models::SearchOptions& options, Heads heads);
+/// {"answers": [...], "pieces": [{"source", "cut", "answers": [...]}], "unfamiliar", "cut",
+/// "notes"}. An answer is {"text", "score", "log_probability", "finished", "cut",
+/// "source_tokens", "target_tokens", "weights", "heads"}; the answers of a text in several
+/// pieces have no "heads", those of its pieces do.
+nlohmann::json reply_json(const tasks::PairModel& model, const tasks::Reply& reply,
+                          Detail detail);
 
 /// Weights row by row, six digits each: nobody sees more, and it is half the bytes.
 nlohmann::json rows_json(std::span<const float> weights, std::size_t columns);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <ratio>
 #include <string>
@@ -10,10 +11,9 @@
 #include <vector>
 
 #include "attn/files/printable.hpp"
-#include "attn/models/search.hpp"
 #include "attn/nn/registry.hpp"
+#include "attn/tasks/reply.hpp"
 #include "attn/tasks/task.hpp"
-#include "attn/text/unicode.hpp"
 #include "tools/serve/answers.hpp"
 #include "tools/serve/assets.hpp"
 #include "tools/serve/caption_api.hpp"
@@ -83,19 +83,17 @@ Plan live(const Service&, const Request& request) {
   return json_response(live_map(*example, fields.numbers("values")));
 }
 
-models::SearchOptions search_of(const Fields& fields, const tasks::Task& task,
-                                const Limits& limits) {
-  models::SearchOptions search = task.search;
-  search.best = fields.whole("best", 1, 1, limits.beam);
-  // A beam that nobody chose grows with the answers that are wanted.
-  search.beam = fields.whole("beam", std::max(std::min(search.beam, limits.beam), search.best),
-                             1, limits.beam);
-  if (search.best > search.beam)
-    refuse(400, "the field \"best\" is " + std::to_string(search.best) +
-                    "; at most the beam, which is " + std::to_string(search.beam) +
-                    ", is accepted");
-  search.look = look_of(fields);
-  return search;
+/// What the request leaves out, the task decides.
+tasks::Choices choices_of(const Fields& fields, const tasks::Task& task, const Limits& limits) {
+  tasks::Choices choices;
+  choices.best = fields.whole("best", 1, 1, limits.beam);
+  if (fields.has("beam")) choices.beam = fields.whole("beam", 1, 1, limits.beam);
+  choices.look = look_of(fields);
+  const std::int64_t beam = choices.beam.value_or(std::max(task.search.beam, choices.best));
+  if (choices.best > beam)
+    refuse(400, "the field \"best\" is " + std::to_string(choices.best) +
+                    "; at most the beam, which is " + std::to_string(beam) + ", is accepted");
+  return choices;
 }
 
 Plan answer(const Service& service, const Request& request) {
@@ -106,17 +104,18 @@ Plan answer(const Service& service, const Request& request) {
   const ServedModel& served =
       service.models().find(task, fields.optional_text("model", kLongestName));
   std::string text = fields.text("text", limits.text);
-  if (text::normalise(text).empty())
-    refuse(400, "the field \"text\" is empty; there is nothing to do");
-  models::SearchOptions search = search_of(fields, tasks::task_named(task), limits);
-  const Heads heads = fields.flag("heads", false) ? Heads::yes : Heads::no;
-  return Plan([&served, text = std::move(text), search = std::move(search), heads] {
+  if (const std::string problem = served.answerer.refusal(text); !problem.empty())
+    refuse(400, "the field \"text\" " + problem);
+  tasks::Choices choices = choices_of(fields, served.answerer.task(), limits);
+  const Detail detail = fields.flag("heads", false) ? Detail::heads : Detail::weights;
+  return Plan([&served, text = std::move(text), choices = std::move(choices), detail] {
     const auto start = std::chrono::steady_clock::now();
-    nlohmann::json answers = answers_json(served.model, text, search, heads);
+    nlohmann::json json =
+        reply_json(served.answerer.model(), served.answerer(text, choices), detail);
     const std::chrono::duration<double, std::milli> took =
         std::chrono::steady_clock::now() - start;
-    return json_response(
-        {{"answers", std::move(answers)}, {"milliseconds", six_digits(took.count())}});
+    json["milliseconds"] = six_digits(took.count());
+    return json_response(json);
   });
 }
 

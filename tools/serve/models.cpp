@@ -15,6 +15,7 @@
 #include "attn/nn/module.hpp"
 #include "attn/tasks/caption.hpp"
 #include "attn/tasks/pair_model.hpp"
+#include "attn/tasks/reply.hpp"
 #include "attn/tasks/scores.hpp"
 #include "attn/tasks/task.hpp"
 #include "attn/tensor/gpu.hpp"
@@ -24,16 +25,6 @@
 
 namespace attn::serve {
 namespace {
-
-/// A text to begin with, which the shipped model answers well.
-std::string example_of(const std::string& task) {
-  if (task == "translate") return "This package provides a simple tool to edit images.";
-  if (task == "pronounce") return "attention";
-  if (task == "summarise")
-    return "Hello prints a friendly greeting. It allows nonprogrammers to use a classic "
-           "computer science tool which would otherwise be unavailable to them.";
-  return "";
-}
 
 std::string metric_name(tasks::Metric metric) {
   switch (metric) {
@@ -69,13 +60,14 @@ void Models::move(const nn::Module& module) const {
 void Models::add(const std::string& task, const std::string& name,
                  const std::filesystem::path& folder) {
   tasks::task_named(task);
-  ServedModel served{name, tasks::load_model(folder), 0};
-  if (served.model.task != task)
-    fail(files::path_text(folder), " is a model for ", served.model.task, ", not for ", task);
+  ServedModel served{name, tasks::Answerer(folder), 0};
+  if (served.answerer.model().task != task)
+    fail(files::path_text(folder), " is a model for ", served.answerer.model().task,
+         ", not for ", task);
   for (const ServedModel& other : models_[task])
     if (other.name == name) fail("two models for ", task, " have the name ", name);
-  served.parameters = count_of(*served.model.model);
-  move(*served.model.model);
+  served.parameters = count_of(*served.answerer.model().model);
+  move(*served.answerer.model().model);
   models_[task].push_back(std::move(served));
 }
 
@@ -128,13 +120,14 @@ nlohmann::json Models::describe() const {
     auto models = nlohmann::json::array();
     if (const auto found = models_.find(task.name); found != models_.end())
       for (const ServedModel& one : found->second)
-        models.push_back(
-            {{"name", one.name}, {"kind", kind_of(one.model)}, {"parameters", one.parameters}});
+        models.push_back({{"name", one.name},
+                          {"kind", kind_of(one.answerer.model())},
+                          {"parameters", one.parameters}});
     tasks.push_back({{"name", task.name},
                      {"about", task.about},
                      {"metric", metric_name(task.metric)},
                      {"models", std::move(models)},
-                     {"example", example_of(task.name)}});
+                     {"example", task.example}});
   }
   if (captioners_.empty()) return tasks;
   auto models = nlohmann::json::array();

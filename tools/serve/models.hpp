@@ -14,14 +14,14 @@
 
 #include "attn/nn/module.hpp"
 #include "attn/tasks/caption.hpp"
-#include "attn/tasks/pair_model.hpp"
+#include "attn/tasks/reply.hpp"
 #include "attn/tensor/storage.hpp"
 
 namespace attn::serve {
 
 struct ServedModel {
   std::string name;
-  tasks::PairModel model;  ///< in eval(); nobody changes it
+  tasks::Answerer answerer;
   std::int64_t parameters = 0;
 };
 

@@ -4,9 +4,13 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "attn/core/error.hpp"
+#include "attn/tasks/reply.hpp"
 #include "tools/page/assets.hpp"
+#include "tools/serve/answers.hpp"
+#include "tools/serve/live.hpp"
 
 namespace attn::serve {
 namespace {
@@ -14,6 +18,19 @@ namespace {
 constexpr std::string_view kMark = "<!--attn-data-->";
 
 }  // namespace
+
+nlohmann::json offline_data(const tasks::Answerer& answerer, const std::string& model,
+                            const std::string& text, const tasks::Reply& reply) {
+  auto live = nlohmann::json::array();
+  for (const LiveExample& example : live_examples())
+    live.push_back({{"example", live_json(example)}, {"map", live_map(example)}});
+  nlohmann::json data = reply_json(answerer.model(), reply, Detail::heads);
+  data["task"] = answerer.task().name;
+  data["model"] = model;
+  data["text"] = text;
+  data["live"] = std::move(live);
+  return data;
+}
 
 std::string script_safe(const nlohmann::json& data) {
   const std::string text = data.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

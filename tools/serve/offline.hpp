@@ -8,7 +8,14 @@
 #include <string>
 #include <string_view>
 
+#include "attn/tasks/reply.hpp"
+
 namespace attn::serve {
+
+/// What the page of one answer shows, without a server: the question, the answer with every
+/// head, and the live examples. `model` is a name for people.
+nlohmann::json offline_data(const tasks::Answerer& answerer, const std::string& model,
+                            const std::string& text, const tasks::Reply& reply);
 
 /// The page with `data` in the block that it reads. A FileError where the page was not built.
 std::string offline_page(const nlohmann::json& data);

@@ -52,7 +52,8 @@ struct Found {
   bool finished = false;  ///< met kEos before max_length
 };
 
-/// The answers of each source, best first; those that max_length cut off make up for missing
+/// The answers of each source, best first; more of them change none of the first, so that one
+/// found late may score above one before it. Those that max_length cut off make up for missing
 /// finished ones and come behind them. A source is done when a beam of answers has ended, or
 /// when nothing that goes on can still be among the best. kPad and kBos are never said, equals
 /// are taken in index order, and rows of a batch do not change each other. Many sources are

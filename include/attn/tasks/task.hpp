@@ -49,9 +49,14 @@ struct TrainingOptions {
   std::uint64_t seed = 1;
 };
 
+struct PairModel;
+
+/// What a task decides, it decides for every door: commands, the server, `explain`, `eval` and
+/// programs answer through tasks::Answerer.
 struct Task {
   std::string name;
   std::string about;
+  std::string example;  ///< a text to begin with, which the model that ships answers well
   TokeniserPlan tokens;
   models::ModelOptions model;
   TrainingOptions training;
@@ -61,6 +66,11 @@ struct Task {
   models::SearchOptions search{.beam = 4};  ///< of evaluation and answers
   /// What is done to a text before it is read, in training as in answers.
   std::function<std::string(std::string_view)> prepare;
+  /// Cuts a text into what the model reads in one go; answers are joined by spaces. None: a
+  /// text is one piece.
+  std::function<std::vector<std::string>(const PairModel&, std::string_view)> split;
+  /// What keeps a model from reading a text, to stand behind "the text "; "": nothing does.
+  std::function<std::string(const PairModel&, std::string_view)> refuse;
   /// The task's own data; `language` matters to translate alone.
   std::function<Corpus(const std::string& language, const Say& say)> load;
 };

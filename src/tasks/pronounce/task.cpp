@@ -3,15 +3,19 @@
 #include "attn/tasks/task.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "attn/files/printable.hpp"
 #include "attn/models/options.hpp"
 #include "attn/tasks/batches.hpp"
 #include "attn/tasks/corpus.hpp"
+#include "attn/tasks/pair_model.hpp"
 #include "attn/tasks/pronounce/load_pronounce.hpp"
 #include "attn/tasks/scores.hpp"
 #include "attn/text/tokeniser.hpp"
+#include "attn/text/unicode.hpp"
 #include "tasks/tasks.hpp"
 
 namespace attn::tasks {
@@ -25,12 +29,21 @@ std::string lower(std::string_view word) {
   return text;
 }
 
+/// A word is read whole or not at all.
+std::string too_long(const PairModel& model, std::string_view word) {
+  const auto letters = static_cast<std::int64_t>(text::code_points(word).size());
+  if (letters <= model.limits.source) return "";
+  return "is a word of " + std::to_string(letters) + " letters: " + files::in_quotes(word) +
+         "; the model reads at most " + std::to_string(model.limits.source);
+}
+
 }  // namespace
 
 Task pronounce_task() {
   Task task;
   task.name = "pronounce";
   task.about = "an English word becomes its phones (CMU Pronouncing Dictionary)";
+  task.example = "attention";
   task.tokens = {.source = text::Units::characters, .target = text::Units::words};
   task.model.dim = 192;
   task.model.encoder_layers = 3;
@@ -42,6 +55,7 @@ Task pronounce_task() {
   task.metric = Metric::phones;
   task.training.batch_tokens = 4096;
   task.prepare = lower;
+  task.refuse = too_long;
   task.load = [](const std::string&, const Say& say) { return load_pronounce(say); };
   return task;
 }

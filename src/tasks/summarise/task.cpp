@@ -20,6 +20,9 @@ Task summarise_task() {
   Task task = subword_task(3200);
   task.name = "summarise";
   task.about = "a package's description becomes one line, rare words copied";
+  task.example =
+      "Hello prints a friendly greeting. It allows nonprogrammers to use a classic computer "
+      "science tool which would otherwise be unavailable to them.";
   task.model.copy = models::Copy::pointer;
   // A synopsis tells what the first sentences tell.
   task.limits = {.source = 160, .target = 40};

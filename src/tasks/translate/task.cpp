@@ -3,11 +3,14 @@
 #include "attn/tasks/task.hpp"
 
 #include <string>
+#include <string_view>
 
 #include "attn/tasks/batches.hpp"
 #include "attn/tasks/corpus.hpp"
+#include "attn/tasks/pair_model.hpp"
 #include "attn/tasks/scores.hpp"
 #include "attn/tasks/translate/load_translate.hpp"
+#include "attn/tasks/translate/sentences.hpp"
 #include "tasks/subword_task.hpp"
 #include "tasks/tasks.hpp"
 
@@ -18,8 +21,12 @@ Task translate_task() {
   Task task = subword_task(3900);
   task.name = "translate";
   task.about = "English becomes Italian, or another language (Debian's package descriptions)";
+  task.example = "This package provides a simple tool to edit images.";
   task.limits = {.source = 96, .target = 96};
   task.metric = Metric::bleu;
+  task.split = [](const PairModel& model, std::string_view text) {
+    return split_for(model.source, model.limits.source, text);
+  };
   task.load = [](const std::string& language, const Say& say) {
     return load_translate(language, say);
   };

@@ -1,0 +1,222 @@
+#include "attn/tasks/reply.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attn/core/error.hpp"
+#include "attn/files/printable.hpp"
+#include "attn/models/look.hpp"
+#include "attn/models/search.hpp"
+#include "attn/tasks/answer.hpp"
+#include "attn/tasks/pair_model.hpp"
+#include "attn/tasks/task.hpp"
+#include "attn/text/tokeniser.hpp"
+#include "attn/text/unicode.hpp"
+
+namespace attn::tasks {
+namespace {
+
+std::string prepared(const Task& task, const std::string& text) {
+  return task.prepare ? task.prepare(text) : text;
+}
+
+/// Tokens of a text, the end among them.
+std::size_t token_count(const PairModel& model, const std::string& text) {
+  return model.source.encode(text).size() + 1;
+}
+
+bool has_positions(const models::Look& look) {
+  return !look.forbid.empty() || !look.force.empty();
+}
+
+/// Gives each piece its part of the steering, by the tokens that the model reads of it.
+void share_look(const models::Look& look, const PairModel& model,
+                const std::vector<std::string>& sources, std::vector<Piece>& pieces) {
+  for (Piece& piece : pieces) piece.look.temperature = look.temperature;
+  if (!has_positions(look)) return;
+  const auto most = static_cast<std::size_t>(model.limits.source) + 1;
+  std::vector<std::int64_t> ends;  // of the pieces, in tokens of the whole text
+  std::int64_t all = 0;
+  for (const std::string& source : sources)
+    ends.push_back(all +=
+                   static_cast<std::int64_t>(std::min(token_count(model, source), most)));
+  look.validate(all);
+  const auto piece_of = [&](std::int64_t position) {
+    return static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), position) -
+                                    ends.begin());
+  };
+  const auto first_of = [&](std::size_t piece) { return piece == 0 ? 0 : ends[piece - 1]; };
+  for (const std::int64_t position : look.forbid) {
+    const std::size_t piece = piece_of(position);
+    pieces[piece].look.forbid.push_back(position - first_of(piece));
+  }
+  for (const models::Look::Force& force : look.force) {
+    const std::size_t piece = piece_of(force.position);
+    pieces[piece].look.force.push_back({force.step, force.position - first_of(piece)});
+  }
+}
+
+/// The answers of one rank as one answer; the ends of pieces stay among the tokens.
+Answer joined(const std::vector<Piece>& pieces, std::size_t rank) {
+  Answer whole;
+  whole.finished = true;
+  std::size_t columns = 0;
+  bool attends = true;
+  const auto part = [rank](const Piece& piece) -> const Answer& {
+    return piece.answers[std::min(rank, piece.answers.size() - 1)];
+  };
+  for (const Piece& piece : pieces) {
+    columns += part(piece).source.size();
+    attends = attends && !part(piece).weights.empty();
+  }
+  std::size_t before = 0;
+  for (const Piece& piece : pieces) {
+    const Answer& one = part(piece);
+    if (!whole.text.empty() && !one.text.empty()) whole.text += " ";
+    whole.text += one.text;
+    whole.score += one.score;
+    whole.log_probability += one.log_probability;
+    whole.finished = whole.finished && one.finished;
+    if (&piece != &pieces.front()) whole.target.push_back(text::Mark::eos);
+    whole.target.insert(whole.target.end(), one.target.begin(), one.target.end());
+    whole.source.insert(whole.source.end(), one.source.begin(), one.source.end());
+    const std::size_t width = one.source.size();
+    for (std::size_t at = 0; attends && at < one.weights.size(); at += width) {
+      const std::size_t row = whole.weights.size();
+      whole.weights.resize(row + columns, 0.0f);
+      std::copy_n(one.weights.begin() + static_cast<std::ptrdiff_t>(at), width,
+                  whole.weights.begin() + static_cast<std::ptrdiff_t>(row + before));
+    }
+    before += width;
+  }
+  return whole;
+}
+
+void join(Reply& reply) {
+  if (reply.pieces.size() == 1) {
+    reply.answers = reply.pieces.front().answers;
+    return;
+  }
+  std::size_t ranks = 0;
+  for (const Piece& piece : reply.pieces) ranks = std::max(ranks, piece.answers.size());
+  for (std::size_t rank = 0; rank < ranks; ++rank)
+    reply.answers.push_back(joined(reply.pieces, rank));
+}
+
+}  // namespace
+
+models::SearchOptions search_of(const Task& task, const Choices& choices) {
+  models::SearchOptions search = task.search;
+  search.best = choices.best;
+  // A beam that nobody chose grows with the answers that are wanted.
+  search.beam = choices.beam.value_or(std::max(search.beam, search.best));
+  search.length_penalty = choices.length_penalty.value_or(search.length_penalty);
+  search.no_repeat = choices.no_repeat.value_or(search.no_repeat);
+  search.choice = choices.choice.value_or(search.choice);
+  search.temperature = choices.temperature;
+  search.top = choices.top;
+  search.seed = choices.seed;
+  search.look.temperature = choices.look.temperature;
+  if (search.best > search.beam)
+    fail("attn::tasks::search_of: best ", search.best, " is more than a beam of ", search.beam,
+         " finds; at most the beam is accepted");
+  return search;
+}
+
+Answerer::Answerer(const std::filesystem::path& folder) : Answerer(load_model(folder)) {}
+
+Answerer::Answerer(PairModel model)
+    : model_(std::move(model)), task_(&task_named(model_.task)) {}
+
+std::string Answerer::refusal(const Input& input) const {
+  if (!text::is_utf8(input.text))
+    return "is not UTF-8: " + files::in_quotes(input.text) +
+           "; convert it first, for example with iconv";
+  if (input.text.find('\0') != std::string::npos)
+    return "has a NUL byte: " + files::in_quotes(input.text) +
+           "; texts without one are accepted";
+  if (text::normalise(input.text).empty()) return "is empty; there is nothing to do";
+  return task_->refuse ? task_->refuse(model_, input.text) : "";
+}
+
+Reply Answerer::operator()(const Input& input, const Choices& choices) const {
+  return std::move((*this)(std::span(&input, 1), choices).front());
+}
+
+std::vector<Piece> Answerer::pieces_of(const Input& input) const {
+  std::vector<std::string> texts =
+      task_->split ? task_->split(model_, input.text) : std::vector<std::string>{input.text};
+  std::vector<Piece> pieces(texts.size());
+  for (std::size_t i = 0; i < texts.size(); ++i) pieces[i].source = std::move(texts[i]);
+  return pieces;
+}
+
+void Answerer::tell(Reply& reply) const {
+  const auto most = static_cast<std::size_t>(model_.limits.source);
+  std::size_t read = 0;
+  std::size_t all = 0;
+  for (Piece& piece : reply.pieces) {
+    const std::size_t here = piece.answers.front().source.size();
+    read += here;
+    // A text is cut at the limit alone, so that others need not be tokenised again.
+    const std::size_t tokens =
+        here > most ? token_count(model_, prepared(*task_, piece.source)) : here;
+    piece.cut = tokens > here;
+    reply.cut = reply.cut || piece.cut;
+    all += tokens;
+  }
+  if (reply.cut)
+    reply.notes.push_back("Only the first " + std::to_string(read) + " of " +
+                          std::to_string(all) + " tokens were read: the model reads at most " +
+                          std::to_string(most) + " at once.");
+  if (!reply.answers.front().finished)
+    reply.notes.push_back("The answer reached the longest length, " +
+                          std::to_string(model_.limits.target) +
+                          " tokens, and may lack its end.");
+}
+
+std::vector<Reply> Answerer::operator()(std::span<const Input> inputs, const Choices& choices,
+                                        const Done& done) const {
+  models::SearchOptions search = search_of(*task_, choices);
+  std::vector<Reply> replies(inputs.size());
+  std::vector<std::string> sources;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const std::string problem = refusal(inputs[i]);
+    if (!problem.empty())
+      fail(inputs.size() == 1 ? "the text" : "text " + std::to_string(i + 1), " ", problem);
+    replies[i].pieces = pieces_of(inputs[i]);
+    std::vector<std::string> own;
+    for (const Piece& piece : replies[i].pieces) own.push_back(prepared(*task_, piece.source));
+    share_look(choices.look, model_, own, replies[i].pieces);
+    sources.insert(sources.end(), own.begin(), own.end());
+  }
+
+  std::vector<std::vector<Answer>> answers;
+  if (!has_positions(choices.look)) {
+    answers = answer(model_, sources, search, done);
+  } else {
+    // Positions mean the same to all texts of a batch, so each piece is a batch of its own.
+    for (const Reply& reply : replies)
+      for (const Piece& piece : reply.pieces) {
+        search.look = piece.look;
+        answers.push_back(
+            std::move(answer(model_, {&sources[answers.size()], 1}, search).front()));
+        if (done) done(static_cast<std::int64_t>(answers.size()));
+      }
+  }
+  auto next = answers.begin();
+  for (Reply& reply : replies) {
+    for (Piece& piece : reply.pieces) piece.answers = std::move(*next++);
+    join(reply);
+    tell(reply);
+  }
+  return replies;
+}
+
+}  // namespace attn::tasks
