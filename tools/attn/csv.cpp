@@ -9,10 +9,8 @@
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <utility>
-#include <vector>
 
-#include "attn/core/error.hpp"
+#include "attn/files/csv.hpp"
 #include "attn/files/printable.hpp"
 #include "attn/files/read_file.hpp"
 
@@ -21,75 +19,6 @@ namespace {
 
 /// Larger tables are not for a kernel that looks at every point.
 constexpr std::uint64_t kMaxBytes = std::uint64_t{64} << 20;
-
-using Fields = std::vector<std::string>;
-
-/// Splits text into lines of fields.
-class Reader {
- public:
-  Reader(std::string_view text, char separator, std::string where)
-      : text_(text), separator_(separator), where_(std::move(where)) {}
-
-  /// False at the end. Empty lines are passed over.
-  bool next(Fields& fields) {
-    do {
-      if (at_ >= text_.size()) return false;
-      fields.clear();
-      line_ += 1;
-      read_line(fields);
-    } while (fields.size() == 1 && fields[0].empty());
-    return true;
-  }
-  std::size_t line() const { return line_; }
-
- private:
-  void read_line(Fields& fields) {
-    fields.emplace_back();
-    while (at_ < text_.size()) {
-      const char letter = text_[at_++];
-      if (letter == '\n') return;
-      if (letter == '\r') continue;
-      if (letter == '"' && fields.back().empty()) {
-        read_quoted(fields.back());
-      } else if (letter == separator_) {
-        fields.emplace_back();
-      } else {
-        fields.back() += letter;
-      }
-    }
-  }
-
-  void read_quoted(std::string& field) {
-    while (at_ < text_.size()) {
-      const char letter = text_[at_++];
-      if (letter != '"') {
-        field += letter;
-      } else if (at_ < text_.size() && text_[at_] == '"') {
-        field += text_[at_++];
-      } else {
-        return;
-      }
-    }
-    fail<FileError>(where_, ": a quote opened in line ", line_, " is never closed");
-  }
-
-  std::string_view text_;
-  char separator_;
-  std::string where_;
-  std::size_t at_ = 0;
-  std::size_t line_ = 0;
-};
-
-/// The separator that the first line has most of.
-char separator_of(std::string_view text) {
-  const std::string_view first = text.substr(0, text.find('\n'));
-  char best = ',';
-  for (const char candidate : {';', '\t'})
-    if (std::count(first.begin(), first.end(), candidate) >
-        std::count(first.begin(), first.end(), best))
-      best = candidate;
-  return best;
-}
 
 /// Digits of `text` as a whole number; false if it holds anything else.
 bool whole_of(std::string_view text, int& number) {
@@ -129,40 +58,18 @@ bool is_date(const std::string& text) {
   return date_of(text, years);
 }
 
-std::size_t Csv::find(const std::string& column) const {
-  for (std::size_t i = 0; i < names.size(); ++i)
-    if (names[i] == column) return i;
-  int number = 0;
-  if (whole_of(column, number) && number >= 1 &&
-      static_cast<std::size_t>(number) <= names.size())
-    return static_cast<std::size_t>(number) - 1;
-  std::string known;
-  for (const std::string& name : names)
-    known += (known.empty() ? "" : ", ") + files::in_quotes(name);
-  fail("there is no column ", files::in_quotes(column), "; there are: ", known);
-}
-
 Csv parse_csv(std::string_view text, const std::string& where) {
-  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // a byte-order mark
-  Reader reader(text, separator_of(text), where);
-  Csv csv;
-  Fields fields;
-  if (!reader.next(fields)) fail<FileError>(where, ": there is no line in it");
+  Csv csv = files::parse_csv(text, where);
   double number = 0.0;
-  const bool headless = std::all_of(fields.begin(), fields.end(), [&](const auto& field) {
+  const bool headless = std::all_of(csv.names.begin(), csv.names.end(), [&](const auto& field) {
     return number_of(field, number);
   });
-  csv.columns.resize(fields.size());
-  for (std::size_t i = 0; i < fields.size(); ++i)
-    csv.names.push_back(headless ? std::to_string(i + 1) : fields[i]);
-  bool more = headless || reader.next(fields);
-  for (; more; more = reader.next(fields)) {
-    if (fields.size() != csv.names.size())
-      fail<FileError>(where, ": line ", reader.line(), " has ", fields.size(),
-                      " fields; the first has ", csv.names.size());
-    for (std::size_t i = 0; i < fields.size(); ++i)
-      csv.columns[i].push_back(std::move(fields[i]));
+  if (!headless) return csv;
+  for (std::size_t i = 0; i < csv.names.size(); ++i) {
+    csv.columns[i].insert(csv.columns[i].begin(), csv.names[i]);
+    csv.names[i] = std::to_string(i + 1);
   }
+  csv.lines.insert(csv.lines.begin(), 1);
   return csv;
 }
 
