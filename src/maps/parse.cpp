@@ -230,19 +230,29 @@ Image parse_image(const Node& node) {
   return map;
 }
 
+/// "left" where it is left out.
+Axis parse_axis(const Node& node) {
+  const auto axis = node.find("axis");
+  if (!axis) return Axis::left;
+  const std::string side = axis->text();
+  if (side != "left" && side != "right")
+    axis->wrong(files::in_quotes(side), "\"left\" or \"right\"");
+  return side == "left" ? Axis::left : Axis::right;
+}
+
 Training parse_training(const Node& node) {
   Training map;
   map.x_title = text_or_none(node, "x_title");
+  map.left_title = text_or_none(node, "left_title");
+  map.right_title = text_or_none(node, "right_title");
   map.series = node["series"].list([](const Node& one) {
-    Series series{one["name"].text(), one["x"].numbers(), one["y"].numbers(), Axis::left};
-    if (const auto axis = one.find("axis")) {
-      const std::string side = axis->text();
-      if (side != "left" && side != "right")
-        axis->wrong(files::in_quotes(side), "\"left\" or \"right\"");
-      if (side == "right") series.axis = Axis::right;
-    }
-    return series;
+    return Series{one["name"].text(), one["x"].numbers(), one["y"].numbers(), parse_axis(one)};
   });
+  if (const auto marks = node.find("marks"))
+    map.marks = marks->list([](const Node& one) {
+      return Mark{text_or_none(one, "label"), one["x"].number(), one["y"].number(),
+                  parse_axis(one)};
+    });
   return map;
 }
 

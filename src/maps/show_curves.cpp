@@ -128,7 +128,9 @@ std::string show_training(const Training& map, std::size_t width) {
         cut_to(short_number(series.y.front()) + " → " + short_number(series.y.back()), ends) +
         '\n';
   }
-  return text + axis_line(across, map.x_title, margin, room);
+  text += axis_line(across, map.x_title, margin, room);
+  for (const Mark& mark : map.marks) text += cut_to(on_one_line(mark.label), width) + '\n';
+  return text;
 }
 
 std::string show_bars(const Bars& map, std::size_t width) {

@@ -152,12 +152,23 @@ void write(const Image& map, Writer& out) {
 }
 
 void write(const Training& map, Writer& out) {
+  const auto side = [](Axis axis) {
+    return std::string(axis == Axis::left ? "left" : "right");
+  };
   out.key("x_title").value(map.x_title);
+  out.key("left_title").value(map.left_title);
+  out.key("right_title").value(map.right_title);
   out.key("series").list(map.series, [&](const Series& series) {
     out.raw("{").key("name").value(series.name);
     out.key("x").value(series.x);
     out.key("y").value(series.y);
-    out.key("axis").value(std::string(series.axis == Axis::left ? "left" : "right")).raw("}");
+    out.key("axis").value(side(series.axis)).raw("}");
+  });
+  out.key("marks").list(map.marks, [&](const Mark& mark) {
+    out.raw("{").key("label").value(mark.label);
+    out.key("x").value(mark.x);
+    out.key("y").value(mark.y);
+    out.key("axis").value(side(mark.axis)).raw("}");
   });
 }
 

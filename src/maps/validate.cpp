@@ -161,6 +161,13 @@ void check(const Image& map) {
 
 void check(const Training& map) {
   check_text(map.x_title, "x_title");
+  check_text(map.left_title, "left_title");
+  check_text(map.right_title, "right_title");
+  for (std::size_t i = 0; i < map.marks.size(); ++i) {
+    const std::string where = Place{"marks", i}.text();
+    check_text(map.marks[i].label, where + ".label");
+    check_finite(std::vector{map.marks[i].x, map.marks[i].y}, where);
+  }
   for (std::size_t i = 0; i < map.series.size(); ++i)
     check_line(map.series[i].name, map.series[i].x, map.series[i].y, Place{"series", i}.text());
 }

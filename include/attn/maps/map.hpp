@@ -150,12 +150,24 @@ struct Series {
   bool operator==(const Series&) const = default;
 };
 
+/// A place worth pointing at, such as the best step.
+struct Mark {
+  std::string label;
+  double x = 0.0;
+  double y = 0.0;
+  Axis axis = Axis::left;
+  bool operator==(const Mark&) const = default;
+};
+
 /// Training curves: losses, rates and scores over steps or time.
 struct Training {
   std::string title;
   std::string caption;
   std::string x_title;
   std::vector<Series> series;
+  std::string left_title = {};
+  std::string right_title = {};
+  std::vector<Mark> marks = {};
   bool operator==(const Training&) const = default;
 };
 

@@ -66,7 +66,10 @@ inline Training training_example() {
           "Loss and rate.",
           "steps",
           {{"loss", {1.0, 2.0, 3.0}, {2.5, 1.25, 0.625}, Axis::left},
-           {"error", {1.0, 3.0}, {90.0, 10.0}, Axis::right}}};
+           {"error", {1.0, 3.0}, {90.0, 10.0}, Axis::right}},
+          "nats a token",
+          "errors, %",
+          {{"best", 3.0, 10.0, Axis::right}}};
 }
 
 inline Bars bars_example() {
