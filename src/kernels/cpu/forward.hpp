@@ -357,11 +357,11 @@ ATTN_FN bool forward_tile(const Plan& plan, const ForwardRun& run, int head,
   if (plan.streams) {
     // What the queries behind these need comes from memory meanwhile, a share with each tile.
     const auto fetch_next = [&](int t) ATTN_LAMBDA {
-      const int q = first + kTileRows * kRowTiles + t * height;
+      const int query = first + kTileRows * kRowTiles + t * height;
       const int k = scratch.packed.ready.end + t * height;
       const int k_end = min_of(k + height, scratch.packed.count);
-      prefetch_rows(plan.query_rows(plan.q, run.batch, head), q, min_of(q + height, run.q_end),
-                    plan.channels);
+      prefetch_rows(plan.query_rows(plan.q, run.batch, head), query,
+                    min_of(query + height, run.q_end), plan.channels);
       prefetch_rows(plan.key_rows(plan.k, run.batch, run.kv_head), k, k_end, plan.channels);
       prefetch_rows(plan.key_rows(plan.v, run.batch, run.kv_head), k, k_end,
                     plan.value_channels);
