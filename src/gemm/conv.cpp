@@ -6,8 +6,9 @@
 #include <type_traits>
 
 #include "attn/core/error.hpp"
-#include "gemm/conv_onednn.hpp"
+#include "attn/kernels/target.hpp"
 #include "gemm/conv_plain.hpp"
+#include "gemm/cpu/conv.hpp"
 
 namespace attn::gemm {
 namespace {
@@ -22,7 +23,7 @@ void validate(const ConvShape& shape, const char* where) {
     fail(where, ": an extent or a pad is negative, or a kernel, stride or dilation below 1");
 }
 
-/// Whether there is anything to multiply; oneDNN refuses empty tensors.
+/// Whether there is anything to multiply.
 bool has_numbers(const ConvShape& shape) {
   const std::array<std::int64_t, 2> y = shape.out_size();
   return shape.batch > 0 && shape.in > 0 && shape.out > 0 && y[0] > 0 && y[1] > 0 &&
@@ -45,7 +46,8 @@ template <class T>
 void conv_forward(const ConvShape& shape, const T* x, const T* weight, const T* bias, T* y) {
   validate(shape, "attn::gemm::conv_forward");
   if constexpr (std::is_same_v<T, float>)
-    if (has_numbers(shape)) return onednn::conv_forward(shape, x, weight, bias, y);
+    if (has_numbers(shape))
+      return conv_forward_on(cpu::best_target(), shape, x, weight, bias, y);
   plain::conv_forward(shape, x, weight, bias, y);
 }
 
@@ -53,7 +55,8 @@ template <class T>
 void conv_backward_data(const ConvShape& shape, const T* grad, const T* weight, T* dx) {
   validate(shape, "attn::gemm::conv_backward_data");
   if constexpr (std::is_same_v<T, float>)
-    if (has_numbers(shape)) return onednn::conv_backward_data(shape, grad, weight, dx);
+    if (has_numbers(shape))
+      return conv_backward_data_on(cpu::best_target(), shape, grad, weight, dx);
   plain::conv_backward_data(shape, grad, weight, dx);
 }
 
@@ -63,7 +66,7 @@ void conv_backward_weights(const ConvShape& shape, const T* x, const T* grad, T*
   validate(shape, "attn::gemm::conv_backward_weights");
   if constexpr (std::is_same_v<T, float>)
     if (has_numbers(shape))
-      return onednn::conv_backward_weights(shape, x, grad, d_weight, d_bias);
+      return conv_backward_weights_on(cpu::best_target(), shape, x, grad, d_weight, d_bias);
   plain::conv_backward_weights(shape, x, grad, d_weight, d_bias);
 }
 

@@ -1,8 +1,8 @@
 #include "attn/gemm/conv.hpp"
 
 #include <gtest/gtest.h>
-#include <omp.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +11,9 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
+#include "attn/core/thread_pool.hpp"
+#include "attn/kernels/target.hpp"
+#include "gemm/cpu/conv.hpp"
 #include "support/random.hpp"
 #include "support/tolerance.hpp"
 
@@ -52,15 +55,17 @@ void expect_same(const std::vector<float>& got, const std::vector<double>& want,
     ASSERT_TRUE(test::close(double{got[i]}, want[i], within)) << what << " " << i;
 }
 
-void expect_floats_like_doubles(const ConvShape& shape) {
-  const Numbers<float> got(shape);
-  const Numbers<double> want(shape);
+void expect_like(const Numbers<float>& got, const Numbers<double>& want) {
   const auto length = static_cast<int>(want.grad.size() + want.weight.size());
   const double within = test::tolerance(DType::f32, length);
   expect_same(got.y, want.y, within, "y");
   expect_same(got.dx, want.dx, within, "dx");
   expect_same(got.d_weight, want.d_weight, within, "d_weight");
   expect_same(got.d_bias, want.d_bias, within, "d_bias");
+}
+
+void expect_floats_like_doubles(const ConvShape& shape) {
+  expect_like(Numbers<float>(shape), Numbers<double>(shape));
 }
 
 std::vector<ConvShape> shapes() {
@@ -99,6 +104,25 @@ std::vector<ConvShape> shapes() {
        .kernel = {3, 3},
        .pad_before = {4, 4},
        .pad_after = {4, 4}},
+      // More places than are unfolded at once, in rows and in one row.
+      {.batch = 2,
+       .in = 3,
+       .out = 13,
+       .size = {40, 17},
+       .kernel = {3, 3},
+       .stride = {1, 2},
+       .pad_before = {1, 1},
+       .pad_after = {1, 1}},
+      {.batch = 2, .in = 5, .out = 4, .size = {1, 700}, .kernel = {1, 4}, .pad_before = {0, 3}},
+      // As pictures are read.
+      {.batch = 9,
+       .in = 1,
+       .out = 16,
+       .size = {28, 28},
+       .kernel = {5, 5},
+       .stride = {2, 2},
+       .pad_before = {2, 2},
+       .pad_after = {2, 2}},
       // Several pieces, the last of them smaller.
       {.batch = 8,
        .in = 32,
@@ -148,10 +172,62 @@ TEST(Conv, EmptyShapesGiveTheBiasOrNothing) {
   }
 }
 
-TEST(Conv, LeavesTheNumberOfOpenmpThreadsAlone) {
-  omp_set_num_threads(3);
-  const Numbers<float> numbers(shapes()[1]);
-  EXPECT_EQ(omp_get_max_threads(), 3);
+class ConvOn : public testing::TestWithParam<Target> {
+ protected:
+  void SetUp() override {
+    if (!cpu::available(GetParam())) GTEST_SKIP() << "this machine has no such instructions";
+  }
+};
+
+TEST_P(ConvOn, EveryInstructionSetIsLikeDoubles) {
+  int number = 0;
+  for (const ConvShape& shape : shapes()) {
+    SCOPED_TRACE("shape " + std::to_string(number++));
+    const Numbers<double> want(shape);
+    Numbers<float> got(shape);
+    conv_forward_on(GetParam(), shape, got.x.data(), got.weight.data(), got.bias.data(),
+                    got.y.data());
+    conv_backward_data_on(GetParam(), shape, got.grad.data(), got.weight.data(), got.dx.data());
+    conv_backward_weights_on(GetParam(), shape, got.x.data(), got.grad.data(),
+                             got.d_weight.data(), got.d_bias.data());
+    expect_like(got, want);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sets, ConvOn, testing::ValuesIn(cpu::kBuiltTargets),
+                         [](const auto& set) { return std::string(name_of(set.param)); });
+
+TEST(Conv, ThreadsChangeNoBit) {
+  const int before = ThreadPool::default_threads();
+  for (const ConvShape& shape : shapes()) {
+    ThreadPool::set_default_threads(1);
+    const Numbers<float> one(shape);
+    ThreadPool::set_default_threads(3);
+    const Numbers<float> three(shape);
+    EXPECT_EQ(one.y, three.y);
+    EXPECT_EQ(one.dx, three.dx);
+    EXPECT_EQ(one.d_weight, three.d_weight);
+    EXPECT_EQ(one.d_bias, three.d_bias);
+  }
+  ThreadPool::set_default_threads(before);
+}
+
+TEST(Conv, AnImageIsTheSameAloneAndInABatch) {
+  for (const ConvShape& shape : shapes()) {
+    const Numbers<float> all(shape);
+    ConvShape alone = shape;
+    alone.batch = 1;
+    const std::size_t x = all.x.size() / static_cast<std::size_t>(shape.batch);
+    const std::size_t y = all.y.size() / static_cast<std::size_t>(shape.batch);
+    for (std::size_t b = 0; b < static_cast<std::size_t>(shape.batch); ++b) {
+      std::vector<float> one(y);
+      conv_forward(alone, all.x.data() + b * x, all.weight.data(), all.bias.data(), one.data());
+      EXPECT_TRUE(std::equal(one.begin(), one.end(), all.y.data() + b * y));
+      std::vector<float> dx(x);
+      conv_backward_data(alone, all.grad.data() + b * y, all.weight.data(), dx.data());
+      EXPECT_TRUE(std::equal(dx.begin(), dx.end(), all.dx.data() + b * x));
+    }
+  }
 }
 
 TEST(Conv, RefusesShapesThatAreNone) {

@@ -37,7 +37,7 @@ TEST(Gemm, EveryTurnAndBetaIsTheDefinition) {
   const std::int64_t m = 5, n = 7, k = 3;
   for (const Turn turn_a : {Turn::no, Turn::yes}) {
     for (const Turn turn_b : {Turn::no, Turn::yes}) {
-      for (const float beta : {0.0f, 1.0f}) {
+      for (const float beta : {0.0f, 1.0f, -0.5f}) {
         const auto a = numbers("a", 40), b = numbers("b", 60);
         const auto before = numbers("c", m * 9);
         auto c = before;
@@ -122,6 +122,28 @@ TEST(Gemm, ThreadsChangeNoBit) {
   args.c = two.data();
   product(args, {}, 2);
   EXPECT_EQ(one, two);
+}
+
+TEST(Gemm, WithoutDepthCIsScaledAndTheBiasAdded) {
+  const std::vector<float> bias{1.0f, 2.0f, 3.0f};
+  for (const float beta : {0.0f, 1.0f, 0.5f}) {
+    std::vector<float> c{8.0f, 8.0f, 8.0f, 99.0f, 8.0f, 8.0f, 8.0f, 99.0f};
+    product(
+        Args<float>{
+            .m = 2, .n = 3, .k = 0, .lda = 1, .ldb = 3, .c = c.data(), .ldc = 4, .beta = beta},
+        bias.data());
+    for (std::size_t i = 0; i < c.size(); ++i)
+      EXPECT_EQ(c[i], i % 4 == 3 ? 99.0f : 8.0f * beta + bias[i % 4]);
+  }
+}
+
+TEST(Gemm, WithoutRowsColumnsOrProductsNothingIsTouched) {
+  float c = 5.0f;
+  product(Args<float>{.m = 0, .n = 3, .k = 2, .lda = 2, .ldb = 3, .c = &c, .ldc = 3});
+  product(Args<float>{.m = 3, .n = 0, .k = 2, .lda = 2, .ldb = 1, .c = &c, .ldc = 1});
+  product(
+      Args<float>{.m = 1, .n = 1, .k = 1, .lda = 1, .ldb = 1, .c = &c, .ldc = 1, .batch = 0});
+  EXPECT_EQ(c, 5.0f);
 }
 
 TEST(Gemm, WrongStridesAreRefused) {

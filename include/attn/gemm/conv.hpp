@@ -1,5 +1,5 @@
-/// Convolutions: a thin door to oneDNN. The batch is cut by shape alone, so the number of
-/// threads changes no bit.
+/// Convolutions as products with what the kernel sees (src/gemm/cpu). The batch is cut by shape
+/// alone, so the number of threads changes no bit.
 
 #pragma once
 
@@ -29,8 +29,9 @@ struct ConvShape {
   std::array<std::int64_t, 2> out_size() const;
 };
 
-// T = float: oneDNN. T = double: plain loops, for checks. All arrays are packed and row-major:
-// x [batch, in, height, width], weight [out, in, height, width], y [batch, out, height, width].
+// T = float: the kernels of this machine. T = double: plain loops, for checks. All arrays are
+// packed and row-major: x [batch, in, height, width], weight [out, in, height, width], y
+// [batch, out, height, width].
 
 /// `bias` may be null.
 template <class T>

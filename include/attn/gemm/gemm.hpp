@@ -1,5 +1,6 @@
-/// Matrix products: a thin door to oneDNN. Products are cut into blocks by shape alone, each
-/// computed by one thread, so the number of threads changes no bit.
+/// Matrix products. The order of a sum depends on the shape alone, so the number of threads
+/// changes no bit; beyond a handful of rows and columns it depends on k alone, so that neither
+/// do the other rows and columns.
 
 #pragma once
 
@@ -37,8 +38,8 @@ struct Args {
   std::int64_t c_stride = 0;
 };
 
-/// `bias` [n], if there is one, is added to every row. T = float: oneDNN. T = double: plain
-/// blocked loops, for checks. `threads` 0: the default of the pool.
+/// `bias` [n], if there is one, is added to every row. T = float: the kernels of this machine.
+/// T = double: plain loops, for checks. `threads` 0: the default of the pool.
 template <class T>
 void product(const Args<T>& args, const T* bias = nullptr, int threads = 0);
 

@@ -30,6 +30,14 @@ struct Left {
   std::int64_t row;
   std::int64_t step;
 };
+/// The same with kRows numbers of each k side by side.
+struct PackedLeft {
+  const float* data;
+  static constexpr std::int64_t row = 1;
+  /// Vectors that are stored one behind the other overlap, but never what was stored before.
+  static constexpr std::int64_t step =
+      kRows <= kLanes ? kRows : (kRows + kLanes - 1) / kLanes * kLanes;
+};
 /// B: row k starts at data + k * stride and has whole vectors of columns.
 struct Right {
   const float* data;
@@ -38,7 +46,7 @@ struct Right {
   /// The first kV vectors of a row.
   template <int kV>
   ATTN_FN void row(Lane (&columns)[kV]) const {
-#pragma GCC unroll 4
+#pragma GCC unroll 8
     for (int v = 0; v < kV; ++v) columns[v] = Lane::load(data + v * kLanes);
   }
 };
@@ -65,12 +73,12 @@ struct NarrowRight {
 enum class Inner { product, square };
 
 /// c[r][j] = sum over k of a(r, k) * b[k][j], added to what c held if kAdd.
-template <int kR, int kV, bool kAdd, Inner kInner, class B>
-ATTN_FN void multiply_block(int depth, Left a, B b, float* c, std::int64_t c_stride) {
+template <int kR, int kV, bool kAdd, Inner kInner, class A, class B>
+ATTN_FN void multiply_block(int depth, A a, B b, float* c, std::int64_t c_stride) {
   Lane sum[kR][kV];
 #pragma GCC unroll 16
   for (int r = 0; r < kR; ++r)
-#pragma GCC unroll 4
+#pragma GCC unroll 8
     for (int v = 0; v < kV; ++v) sum[r][v] = Lane(0.0f);
   const float* left = a.data;
 #pragma GCC unroll 2
@@ -83,7 +91,7 @@ ATTN_FN void multiply_block(int depth, Left a, B b, float* c, std::int64_t c_str
       // Kept in a register: g++ 12 would fold the broadcast into each of the kV products and
       // load it kV times, more than two load ports can do beside two products a cycle.
       if constexpr (kLanes == 16 && kV > 1) asm("" : "+v"(x.raw.raw));
-#pragma GCC unroll 4
+#pragma GCC unroll 8
       for (int v = 0; v < kV; ++v) {
         if constexpr (kInner == Inner::product) {
           sum[r][v] = multiply_add(x, column[v], sum[r][v]);
@@ -98,7 +106,7 @@ ATTN_FN void multiply_block(int depth, Left a, B b, float* c, std::int64_t c_str
   }
 #pragma GCC unroll 16
   for (int r = 0; r < kR; ++r)
-#pragma GCC unroll 4
+#pragma GCC unroll 8
     for (int v = 0; v < kV; ++v) {
       float* to = c + r * c_stride + v * kLanes;
       if constexpr (kAdd) sum[r][v] += Lane::load(to);
@@ -107,13 +115,13 @@ ATTN_FN void multiply_block(int depth, Left a, B b, float* c, std::int64_t c_str
 }
 
 /// The same for the rows that are left over.
-template <int kV, bool kAdd, Inner kInner, class B, int kR = kRows>
-ATTN_FN void multiply_rows(int rows, int depth, Left a, B b, float* c, std::int64_t c_stride) {
+template <int kV, bool kAdd, Inner kInner, int kR = kRows, class A, class B>
+ATTN_FN void multiply_rows(int rows, int depth, A a, B b, float* c, std::int64_t c_stride) {
   if constexpr (kR > 0) {
     if (rows == kR) {
       multiply_block<kR, kV, kAdd, kInner>(depth, a, b, c, c_stride);
     } else {
-      multiply_rows<kV, kAdd, kInner, B, kR - 1>(rows, depth, a, b, c, c_stride);
+      multiply_rows<kV, kAdd, kInner, kR - 1>(rows, depth, a, b, c, c_stride);
     }
   }
 }
@@ -129,20 +137,64 @@ template <bool kAdd, Inner kInner = Inner::product, class B = Right>
     const int left = rows % kRows;
     const int whole = left > 0 && left < 4 && rows > kRows ? rows - left - kRows : rows - left;
     for (; r < whole; r += kRows)
-      multiply_block<kRows, kVectors, kAdd, kInner>(depth, {a.data + r * a.row, a.row, a.step},
-                                                    b, c + r * c_stride, c_stride);
+      multiply_block<kRows, kVectors, kAdd, kInner>(
+          depth, Left{a.data + r * a.row, a.row, a.step}, b, c + r * c_stride, c_stride);
     while (r < rows) {
       const int count = rows - r > kRows ? (rows - r + 1) / 2 : rows - r;
-      multiply_rows<kVectors, kAdd, kInner>(count, depth, {a.data + r * a.row, a.row, a.step},
-                                            b, c + r * c_stride, c_stride);
+      multiply_rows<kVectors, kAdd, kInner>(
+          count, depth, Left{a.data + r * a.row, a.row, a.step}, b, c + r * c_stride, c_stride);
       r += count;
     }
   } else {
     for (; r < rows; r += kRows) {
       const int count = rows - r < kRows ? rows - r : kRows;
-      multiply_rows<1, kAdd, kInner>(count, depth, {a.data + r * a.row, a.row, a.step}, b,
+      multiply_rows<1, kAdd, kInner>(count, depth, Left{a.data + r * a.row, a.row, a.step}, b,
                                      c + r * c_stride, c_stride);
     }
+  }
+}
+
+/// The same as Right for rows that lie far apart in memory: a row is asked for before its turn,
+/// since no prefetcher of the hardware looks across pages.
+struct FarRight {
+  const float* data;
+  std::int64_t stride;
+
+  template <int kV>
+  ATTN_FN void row(Lane (&columns)[kV]) const {
+    constexpr int kAhead = 12;
+    constexpr int kLine = 16;
+#pragma GCC unroll 8
+    for (int c = 0; c < kV * kLanes; c += kLine) __builtin_prefetch(data + kAhead * stride + c);
+#pragma GCC unroll 8
+    for (int v = 0; v < kV; ++v) columns[v] = Lane::load(data + v * kLanes);
+  }
+};
+
+/// Vectors of C that a block of few rows takes, so that its sums still fill the registers and B
+/// is read in longer pieces.
+constexpr int vectors_for(int rows) {
+  constexpr int kSums = kRows * kVectors;
+  constexpr int kMost = kRows > 6 ? 8 : 4;
+  const int vectors = kSums / rows;
+  return vectors < kVectors ? kVectors : vectors < kMost ? vectors : kMost;
+}
+
+/// C [rows, cols] = or += A B for rows <= kRows, cols a multiple of a vector: B is read once,
+/// where it lies.
+template <bool kAdd, int kR = kRows, class B>
+ATTN_FN void multiply_few(int rows, std::int64_t cols, int depth, Left a, B b, float* c,
+                          std::int64_t c_stride) {
+  if constexpr (kR > 0) {
+    if (rows != kR) return multiply_few<kAdd, kR - 1>(rows, cols, depth, a, b, c, c_stride);
+    constexpr int kWide = vectors_for(kR);
+    std::int64_t j = 0;
+    for (; j + kWide * kLanes <= cols; j += kWide * kLanes)
+      multiply_block<kR, kWide, kAdd, Inner::product>(depth, a, B{b.data + j, b.stride}, c + j,
+                                                      c_stride);
+    for (; j < cols; j += kLanes)
+      multiply_block<kR, 1, kAdd, Inner::product>(depth, a, B{b.data + j, b.stride}, c + j,
+                                                  c_stride);
   }
 }
 

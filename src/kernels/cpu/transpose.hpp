@@ -1,8 +1,11 @@
-/// Squares of lanes turned in registers: kLanes vectors of kLanes floats.
+/// Squares of lanes turned in registers: kLanes vectors of kLanes floats. Matrices are turned
+/// square by square.
 
 #pragma once
 
 // SPDX-License-Identifier: Apache-2.0
+
+#include <cstdint>
 
 #include "attn/core/macros.hpp"
 #include "attn/kernels/cpu/lane.hpp"
@@ -108,6 +111,44 @@ ATTN_FN Lane sum_each(const Lane (&rows)[kSize]) {
     const Lane odd = detail::lower_halves(b, d) + detail::upper_halves(b, d);
     return detail::alternate_blocks(even + detail::swap_blocks(even),
                                     odd + detail::swap_blocks(odd));
+  }
+}
+
+/// A matrix [rows, columns] in memory, whose rows lie `stride` apart.
+struct Rectangle {
+  const float* data;
+  std::int64_t stride;
+  std::int64_t rows;
+  std::int64_t columns;
+};
+
+/// to[c * to_stride + r] = from(r, c). Each row of `to` has room for whole vectors and is
+/// filled up with zeros.
+ATTN_FN void transpose_matrix(const Rectangle& from, float* to, std::int64_t to_stride) {
+  for (std::int64_t r = 0; r < from.rows; r += kLanes) {
+    const int rows = from.rows - r < kLanes ? static_cast<int>(from.rows - r) : kLanes;
+    const float* source = from.data + r * from.stride;
+    std::int64_t c = 0;
+    for (; rows == kLanes && c + kLanes <= from.columns; c += kLanes) {
+      Lane square[kLanes];
+#pragma GCC unroll 16
+      for (int i = 0; i < kLanes; ++i) square[i] = Lane::load(source + i * from.stride + c);
+      transpose(square);
+#pragma GCC unroll 16
+      for (int i = 0; i < kLanes; ++i) square[i].store(to + (c + i) * to_stride + r);
+    }
+    for (; c < from.columns; c += kLanes) {
+      const int columns =
+          from.columns - c < kLanes ? static_cast<int>(from.columns - c) : kLanes;
+      Lane square[kLanes];
+#pragma GCC unroll 16
+      for (int i = 0; i < kLanes; ++i)
+        square[i] = i < rows ? Lane::load(source + i * from.stride + c, columns) : Lane(0.0f);
+      transpose(square);
+#pragma GCC unroll 16
+      for (int i = 0; i < kLanes; ++i)
+        if (i < columns) square[i].store(to + (c + i) * to_stride + r);
+    }
   }
 }
 

@@ -165,7 +165,7 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   if (a.rank() < 2 || b.rank() < 2 || a.size(-1) != b.size(-2))
     fail("attn::matmul: ", a.text(), " times ", b.text(),
          "; [..., m, k] times [..., k, n] is accepted");
-  // oneDNN has no product of fp16, and of bf16 only on some machines: both are widened.
+  // Products on the CPU are of fp32: 16-bit numbers are widened.
   if (op::is_half(a.dtype()) && !op::on_gpu(a))
     return matmul(a.to(DType::f32), b.to(DType::f32)).to(a.dtype());
   return record(
