@@ -12,7 +12,8 @@
 # without a name no longer in the main file: two warnings that mean nothing there.
 add_library(attn_warnings INTERFACE)
 target_compile_options(attn_warnings INTERFACE
-  -Wall -Wextra $<IF:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>,-Wno-subobject-linkage,-Wshadow>
+  -Wall -Wextra
+  $<IF:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>,$<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>,-Wshadow>
   -Wconversion -Wno-sign-conversion
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
   $<$<BOOL:${ATTN_WERROR}>:-Werror>)
