@@ -60,8 +60,12 @@ nlohmann::json mechanism_picture(const nn::Mechanism& mechanism) {
       break;
     }
   const bool weights = chosen != nullptr;
-  for (const nn::NamedTensor& one : made.outputs)
-    if (chosen == nullptr && is_real(one.tensor.dtype())) chosen = &one;
+  // Else what it gives as its output, or whatever is first.
+  for (const char* name : {"output", "out", ""})
+    for (const nn::NamedTensor& one : made.outputs)
+      if (chosen == nullptr && is_real(one.tensor.dtype()) &&
+          (*name == '\0' || one.name == name))
+        chosen = &one;
   if (chosen == nullptr) chosen = &made.outputs.front();
 
   const Tensor matrix = matrix_of(chosen->tensor).to(DType::f64);

@@ -89,7 +89,7 @@ export class Explanation {
     this.headsBox.hidden = false;
     const marks = marksIn(answer.source_tokens, answer.target_tokens);
     this.marks.hidden = marks.length === 0;
-    this.marks.replaceChildren(...marks.flatMap(([mark, meaning]) => [el('dt', {}, mark), el('dd', {}, meaning)]));
+    this.marks.replaceChildren(...marks.map(([mark, meaning]) => el('div', {}, el('dt', {}, mark), el('dd', {}, meaning))));
   }
 
   /** The row that is lit while nobody points. */

@@ -46,6 +46,12 @@ function row(body: Node[]): Element {
   return made.length === 1 ? made[0] : math('mrow', {}, ...made);
 }
 
+/** A high T stands upright: it transposes. */
+function power(body: Node[]): Element {
+  const [first] = body;
+  return body.length === 1 && first.kind === 'name' && first.text === 'T' ? math('mi', { mathvariant: 'normal' }, 'T') : row(body);
+}
+
 function one(node: Node): Element {
   switch (node.kind) {
     case 'name':
@@ -71,13 +77,12 @@ function one(node: Node): Element {
     case 'script': {
       const base = one(node.base);
       const name = node.base.kind === 'name' ? node.base.text : node.base.kind === 'operator' ? node.base.text : '';
-      const under = name === '∑' || name === 'max';
-      if (node.low && node.high) return math('msubsup', {}, base, row(node.low), row(node.high));
-      if (node.low) return math(under ? 'munder' : 'msub', {}, base, row(node.low));
-      const power = node.high ?? [];
-      const [first] = power;
-      const transposed = power.length === 1 && first.kind === 'name' && first.text === 'T';
-      return math('msup', {}, base, transposed ? math('mi', { mathvariant: 'normal' }, 'T') : row(power));
+      // max_len is a name, max_{t < len} goes over something.
+      const under = name === '∑' || (name === 'max' && (node.low?.length ?? 0) > 1);
+      const low = node.low ? [row(node.low)] : [];
+      const high = node.high ? [power(node.high)] : [];
+      const tag = low.length + high.length === 2 ? 'msubsup' : high.length === 1 ? 'msup' : under ? 'munder' : 'msub';
+      return math(tag, {}, base, ...low, ...high);
     }
   }
 }
@@ -108,16 +113,21 @@ function statement(body: Node[]): HTMLElement {
   const all = pieces(body);
   for (const piece of all) {
     if (piece[0].kind === 'words') {
-      made.append(`${piece.map((node) => (node as { text: string }).text).join(' ')} `);
+      const next = all[all.indexOf(piece) + 1]?.[0];
+      made.append(piece.map((node) => (node as { text: string }).text).join(' '), next && isOperator(next, ',;') ? '' : ' ');
       continue;
     }
     const shown = piece.filter((node) => !isOperator(node, '\n'));
     if (shown.length === 0) continue;
     const set = math('math', { displaystyle: 'true' }, row(shown));
     // At the beginning of a piece a sign would be taken for that of one number.
-    const first = set.querySelector('mo');
-    if (isOperator(shown[0], '+−') && piece !== all[0]) first?.setAttribute('form', 'infix');
-    made.append(set, ' ');
+    const before = all[all.indexOf(piece) - 1]?.at(-1);
+    if (isOperator(shown[0], '+−') && before && before.kind !== 'operator') {
+      const sign = set.querySelector('mo');
+      for (const [name, value] of [['form', 'infix'], ['lspace', '0'], ['rspace', '0.22em']]) sign?.setAttribute(name, value);
+    }
+    const next = all[all.indexOf(piece) + 1]?.[0];
+    made.append(set, next && isOperator(next, ',;') ? '' : ' ');
   }
   return made;
 }

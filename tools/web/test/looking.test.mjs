@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ask, noSideways, pageTest, saved, until } from './support.mjs';
+import { answered, ask, noSideways, pageTest, saved, until } from './support.mjs';
 
 // The page's own words about a map, made again from the numbers of the exported JSON.
 async function numbers(page) {
@@ -42,9 +42,13 @@ pageTest('Keys alone: ask, walk the matrix, forbid, force, reset', async (page) 
     if (await page.evaluate(() => document.activeElement?.tagName === 'TEXTAREA')) break;
     await page.keyboard.press('Tab');
   }
+  await answered(page);
+  await page.keyboard.press('Control+A');
   await page.keyboard.type('A simple program to draw pictures');
+  const before = await page.locator('#try .answer').textContent();
   await page.keyboard.press('Enter');
-  await page.locator('#try .cells rect').first().waitFor();
+  await until(page, (text) => document.querySelector('#try .answer')?.textContent !== text, before);
+  await answered(page);
   const plain = await page.locator('#try .answer').textContent();
   const reach = async (selector) => {
     for (let i = 0; i < 40; ++i) {
@@ -62,11 +66,14 @@ pageTest('Keys alone: ask, walk the matrix, forbid, force, reset', async (page) 
   await page.locator('#try .marks .forbidden').waitFor({ state: 'attached' });
   assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('data-column')), '1', 'the place is kept');
   await reach('.matrix .stage');
+  // The first key enters at the row that is lit.
+  const readout = () => page.locator('.matrix .readout').first().textContent();
   await page.keyboard.press('ArrowDown');
-  await page.keyboard.press('ArrowDown');
+  const lit = Number((await readout()).match(/\(row (\d+)\)/)[1]);
+  await page.keyboard.press('ArrowUp');
   await page.keyboard.press('ArrowRight');
   await page.keyboard.press('ArrowRight');
-  assert.match(await page.locator('.matrix .readout').first().textContent(), /\(row 2\) looked at .*\(column 3\): /);
+  assert.match(await readout(), new RegExp(`\\(row ${lit - 1}\\) looked at .*\\(column 3\\): `));
   const outline = await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle);
   assert.equal(outline, 'solid', 'the focus is seen');
   await page.keyboard.press('Enter');

@@ -61,6 +61,28 @@ pageTest('A curve has its points, its line and its weights', async (page) => {
   assert.equal(await card.locator('.line').count(), map.lines.length);
 });
 
+pageTest('Each mechanism has a picture of its own numbers, and its family leads to it', async (page) => {
+  await page.locator('.mechanism').first().waitFor();
+  const seen = await page.evaluate(() => [...document.querySelectorAll('.mechanism')].map((one) => {
+    const canvas = one.querySelector('canvas.picture');
+    const { data } = canvas?.getContext('2d').getImageData(0, 0, canvas.width, canvas.height) ?? { data: [] };
+    const colours = new Set();
+    for (let at = 0; at < data.length; at += 4) colours.add(`${data[at]},${data[at + 1]},${data[at + 2]}`);
+    return { name: one.dataset.name, about: canvas?.getAttribute('aria-label') ?? '', colours: colours.size };
+  }));
+  for (const { name, about, colours } of seen) {
+    assert.match(about, /^(Its weights on its own example|It gives no weights; drawn is its output)/, name);
+    assert.ok(colours >= 2, `${name} is drawn in ${colours} colour`);
+  }
+  const families = await page.locator('.contents .family').allTextContents();
+  assert.deepEqual(families, [...new Set(families)]);
+  assert.equal(await page.locator('.contents a:not(.family)').count(), seen.length);
+});
+
+pageTest('Live cards say that their vectors are invented', async (page) => {
+  assert.match(await page.locator('#mechanisms .invented').textContent(), /vectors in these examples are invented/);
+});
+
 pageTest('The list of mechanisms is searched', async (page) => {
   const search = page.getByLabel('Search', { exact: true });
   await search.waitFor();

@@ -35,6 +35,11 @@ pageTest('One file from file: shows its answer, its drawings and its examples', 
   assert.equal(await page.locator('#try .answer').textContent(), first.text);
   assert.equal(await page.locator('#try .cells rect').count(), first.weights.length * first.weights[0].length);
   assert.ok(await page.locator('.heads-box').isHidden(), 'no heads were written');
+  assert.equal(await page.title(), `translate: ${text} · attn`);
+  assert.match(await page.locator('#try').textContent(), /The model that ships with attn for translate read:/);
+  assert.equal(await page.locator('.written .token:has(rect[stroke])').count(), 1, 'one word is lit');
+  assert.match(await page.locator('#try').textContent(), /computed by a server: attn serve/);
+  assert.equal(await page.locator('.story math').count() > 0, true);
   await page.locator('.written .token').first().hover();
   assert.match(await page.locator('.pairs .readout').textContent(), /looked at/);
   await page.locator('.best button').nth(1).click();
