@@ -76,7 +76,7 @@ Tensor LuongAttention::centre(const Tensor& h, const DecoderSource& source) cons
 
 Keep LuongAttention::reach(const Tensor& h, const DecoderSource& source,
                            std::int64_t first) const {
-  const Keep keep = spec::lengths(source.lengths);
+  Keep keep = spec::lengths(source.lengths);
   if (reach_ == Reach::local_monotonic) return keep && spec::window(window_, window_, first);
   if (reach_ == Reach::local_predictive)
     return keep && spec::around(centre(h, source), static_cast<double>(window_));

@@ -9,7 +9,6 @@
 #include "attn/nn/layer_norm.hpp"
 #include "attn/nn/linear.hpp"
 #include "attn/nn/module.hpp"
-#include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/rotary.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "models/packed_linear.hpp"

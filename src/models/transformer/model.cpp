@@ -18,7 +18,6 @@
 #include "models/head_row.hpp"
 #include "models/steering.hpp"
 #include "models/token_loss.hpp"
-#include "models/transformer/layer.hpp"
 #include "models/transformer/places.hpp"
 #include "models/words.hpp"
 

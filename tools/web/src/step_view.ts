@@ -57,6 +57,7 @@ export class StepView {
   private readonly layers: { field: HTMLElement; select: HTMLSelectElement };
   private readonly heads: { field: HTMLElement; select: HTMLSelectElement };
   private readonly rows: { field: HTMLElement; select: HTMLSelectElement };
+  private readonly which = el('p', { class: 'note which' }, 'One head alone. The drawings of the answer show the mean of the last layer’s heads, or the weights that words are copied by.');
   private readonly stages = el('div', { class: 'stages' });
   private readonly body = el('div', { class: 'step-body', 'aria-live': 'polite' });
   private readonly status = el('p', { class: 'status', role: 'status' });
@@ -94,7 +95,7 @@ export class StepView {
       this.parts.field, this.layers.field, this.heads.field);
     const id = newId('steps');
     this.element = el('section', { class: 'steps', 'aria-labelledby': id },
-      el('h3', { id }, 'One row, step by step'), this.pickers, this.stages, this.status, this.body);
+      el('h3', { id }, 'One row, step by step'), this.pickers, this.which, this.stages, this.status, this.body);
     onTheme(() => this.draw());
     this.element.hidden = true;
   }
@@ -109,6 +110,7 @@ export class StepView {
   none(why: string): void {
     this.reply = undefined;
     this.pickers.hidden = true;
+    this.which.hidden = true;
     this.stages.replaceChildren();
     this.body.replaceChildren();
     this.tell('', why);
@@ -139,6 +141,7 @@ export class StepView {
     fill(this.parts.select, distinct(reply.heads.map((one) => one.part)), reply.part);
     fill(this.layers.select, distinct(reply.heads.filter(here).map((one) => String(one.layer))), String(reply.layer));
     fill(this.heads.select, distinct(reply.heads.filter(here).map((one) => String(one.head))), String(reply.head));
+    this.which.hidden = reply.heads.length < 2;
     for (const one of [this.parts, this.layers, this.heads]) one.field.hidden = one.select.options.length < 2;
     fillChoice(this.rows.select, labels(reply.rows).map((text, row) => ({ value: String(row), text: `${row + 1} · ${text}` })));
     this.rows.select.value = String(reply.row);
@@ -283,10 +286,12 @@ export class StepView {
   }
 
   private softmax(reply: StepReply): HTMLElement[] {
-    const extra = reply.factors ? ' Then each is multiplied by how near it is to the middle of the window.' : '';
+    const share = reply.factors
+      ? 'each divided by that sum is its share. The share times how near a place is to the middle of the window is its weight.'
+      : 'each divided by that sum is a weight. Weights are never negative and sum to 1.';
     return this.parted(
-      this.about(`The largest score is ${number(reply.largest)}. It is taken from every score, which changes nothing and keeps numbers small; the exponentials sum to ${number(reply.sum, 3)}, and each divided by that sum is a weight. Weights are never negative and sum to 1.${extra}`,
-        'w_j = exp(s_j - max s) / sum_i exp(s_i - max s)'),
+      this.about(`The largest score is ${number(reply.largest)}. It is taken from every score, which changes nothing and keeps numbers small; the exponentials sum to ${number(reply.sum, 3)}, and ${share}`,
+        `w_j = ${reply.factors ? 'f_j ' : ''}exp(s_j - max s) / sum_i exp(s_i - max s)`),
       this.table(reply, ['', 'exp', 'weight', ''], (key) => [number(reply.exponentials[key], 3), bar(reply.weights[key]), number(reply.weights[key], 3)],
         ['sum', number(reply.sum, 3), '', number(reply.weights.reduce((sum, weight) => sum + weight, 0), 3)]));
   }

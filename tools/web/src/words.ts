@@ -119,8 +119,11 @@ export function percent(weight: number): string {
   return `${Math.round(value)}\u00a0%`;
 }
 
+const kFromRight = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/;
+
+/** Letters that run from right to left are kept from turning the words around them. */
 export function quoted(text: string): string {
-  return `“${text}”`;
+  return kFromRight.test(text) ? `“\u2068${text}\u2069”` : `“${text}”`;
 }
 
 /** The places with the largest weights, at most three, told as `“a” 60 %, “b” 20 %`. */
