@@ -90,7 +90,9 @@ Lengths lengths_of(std::vector<std::size_t> lengths) {
 }
 
 CorpusReport report_on(const Corpus& corpus) {
-  const auto& [name, train, development, test, notes] = corpus;
+  const std::vector<Example>& train = corpus.train;
+  const std::vector<Example>& development = corpus.development;
+  const std::vector<Example>& test = corpus.test;
   return {{part_of("train", train), part_of("development", development), part_of("test", test)},
           {leak_of("train", train, "development", development),
            leak_of("train", train, "test", test),

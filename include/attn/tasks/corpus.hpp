@@ -4,6 +4,7 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -26,6 +27,9 @@ struct Corpus {
   std::vector<Example> test;         ///< scored once
   /// What a reader should know: how many test pairs remain, what is newer than the splits.
   std::vector<std::string> notes;
+  /// Of a user's own pairs; empty for the data of a task.
+  std::filesystem::path file = {};  ///< absolute
+  std::string checksum = {};        ///< SHA-256 of its bytes
 };
 
 /// How long work tells what it does; the library itself never prints.

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <iterator>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -16,6 +16,8 @@
 #include "attn/files/printable.hpp"
 #include "attn/files/read_file.hpp"
 #include "attn/tasks/corpus.hpp"
+#include "attn/text/sha256.hpp"
+#include "tasks/pairs/parse_pairs.hpp"
 #include "tasks/split_place.hpp"
 #include "tasks/tell.hpp"
 
@@ -25,7 +27,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{4} << 30;
-constexpr std::size_t kLinesNamed = 5;
 
 enum class Part { train, development, test };
 
@@ -35,70 +36,6 @@ void validate(const PairOptions& options) {
       options.development + options.test >= 1.0)
     fail("attn::tasks::read_pairs: shares of development ", options.development, " and test ",
          options.test, "; each must be at least 0 and their sum below 1");
-}
-
-/// What is wrong with a line, or "" when it is a pair.
-std::string fault_of(std::string_view line, const std::vector<std::string>& fields) {
-  if (!files::is_utf8(line)) return "is not UTF-8";
-  if (line.empty()) return "is empty";
-  if (fields.size() < 2) return "has one column, where source<TAB>target is needed";
-  for (std::size_t i = 0; i < fields.size(); ++i)
-    if (fields[i].find_first_not_of(" \r") == std::string::npos)
-      return "has nothing in column " + std::to_string(i + 1);
-  return "";
-}
-
-std::vector<std::string> split_columns(std::string_view line) {
-  std::vector<std::string> fields;
-  for (;;) {
-    const std::size_t tab = line.find('\t');
-    fields.emplace_back(line.substr(0, tab));
-    if (tab == std::string_view::npos) return fields;
-    line.remove_prefix(tab + 1);
-  }
-}
-
-/// Keeps count of wrong lines and names the first few.
-class Faults {
- public:
-  void add(std::size_t line, const std::string& fault) {
-    if (++count_ <= kLinesNamed) named_ += "\n  line " + std::to_string(line) + " " + fault;
-  }
-  void report(const std::string& where) const {
-    if (count_ == 0) return;
-    if (count_ == 1) fail<FileError>(where, ": a line is not a pair:", named_);
-    fail<FileError>(where, ": ", count_, " lines are not pairs:", named_,
-                    count_ > kLinesNamed ? "\n  ..." : "");
-  }
-
- private:
-  std::size_t count_ = 0;
-  std::string named_;
-};
-
-std::vector<Example> parse(std::string_view text, const std::string& where) {
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-  std::vector<Example> pairs;
-  Faults faults;
-  for (std::size_t number = 1; !text.empty(); ++number) {
-    std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(text.size(), line.size() + 1));
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    std::vector<std::string> fields = split_columns(line);
-    const std::string fault = fault_of(line, fields);
-    if (!fault.empty()) {
-      faults.add(number, fault);
-      continue;
-    }
-    Example pair{"line " + std::to_string(number), std::move(fields[0]), {}};
-    pair.targets.assign(std::make_move_iterator(fields.begin() + 1),
-                        std::make_move_iterator(fields.end()));
-    pairs.push_back(std::move(pair));
-  }
-  faults.report(where);
-  if (pairs.empty())
-    fail<FileError>(where, " is empty; source<TAB>target, a pair a line, is wanted");
-  return pairs;
 }
 
 /// Sources in the order of their hashes: the first are test, the next development. Counts are
@@ -154,11 +91,17 @@ Corpus read_pairs(const fs::path& path, const PairOptions& options, const Say& s
   validate(options);
   const std::string where = files::path_text(path);
   tell(say, "reading " + where);
-  std::vector<Example> pairs = parse(files::read_text(path, kMostBytes), where);
+  const std::string text = files::read_text(path, kMostBytes);
+  std::vector<Example> pairs = parse_pairs(text, path, options);
   const auto parts = parts_of(pairs, options, where);
 
-  Corpus corpus{
-      .name = path.stem().string(), .train = {}, .development = {}, .test = {}, .notes = {}};
+  Corpus corpus{.name = path.filename().string(),
+                .train = {},
+                .development = {},
+                .test = {},
+                .notes = {}};
+  corpus.file = std::filesystem::absolute(path).lexically_normal();
+  corpus.checksum = text::sha256_hex(std::as_bytes(std::span(text)));
   for (Example& pair : pairs) {
     const Part part = parts.at(pair.source);
     (part == Part::test          ? corpus.test

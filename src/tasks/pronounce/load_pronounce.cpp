@@ -86,7 +86,11 @@ Corpus parse_pronounce(std::string_view text, std::string_view where) {
   }
   if (words.empty()) fail<FileError>(where, ": there is no word in it");
 
-  Corpus corpus{.name = "pronounce", .train = {}, .development = {}, .test = {}, .notes = {}};
+  Corpus corpus{.name = "CMU Pronouncing Dictionary",
+                .train = {},
+                .development = {},
+                .test = {},
+                .notes = {}};
   for (Example& word : words) {
     const double place = split_place(word.source);
     std::vector<Example>& part = place < kTest                  ? corpus.test

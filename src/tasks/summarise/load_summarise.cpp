@@ -67,7 +67,7 @@ std::vector<Candidate> summarise_candidates(const DebianIndex& index) {
 Corpus load_summarise(const Say& say) {
   KeptCandidates kept = kept_candidates("summarise", "", summarise_candidates, say);
   return apply_split(std::move(kept.candidates), shipped_split("summarise"), kept.release,
-                     "summarise");
+                     "Debian package descriptions");
 }
 
 }  // namespace attn::tasks

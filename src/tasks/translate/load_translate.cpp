@@ -107,7 +107,8 @@ Corpus load_translate(const std::string& language, const Say& say) {
   }
   const std::string name = "translate-" + language;
   KeptCandidates kept = kept_candidates(name, language, translate_candidates, say);
-  return apply_split(std::move(kept.candidates), shipped_split(name), kept.release, name);
+  return apply_split(std::move(kept.candidates), shipped_split(name), kept.release,
+                     "Debian package descriptions, en-" + language);
 }
 
 }  // namespace attn::tasks

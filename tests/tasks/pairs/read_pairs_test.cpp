@@ -14,7 +14,7 @@
 namespace attn::tasks {
 namespace {
 
-constexpr PairOptions kHalves{.development = 0.25, .test = 0.25, .seed = 1};
+const PairOptions kHalves{.development = 0.25, .test = 0.25, .seed = 1};
 
 std::string lines(int count) {
   std::string text;
@@ -115,6 +115,74 @@ TEST(ReadPairs, AnErrorNamesTheFileAndTheLine) {
     EXPECT_NE(message.find("bad.tsv"), std::string::npos) << message;
     EXPECT_NE(message.find(said), std::string::npos) << message;
   }
+}
+
+TEST(ReadPairs, ACsvFileHasAHeaderAndQuotes) {
+  const Scratch scratch;
+  const auto path = scratch.write("p.csv",
+                                  "id,target,source\r\n1,\"A, or \"\"AA\"\"\",a\r\n"
+                                  "2,B,\"b\nb\"\r\n3,C,c\r\n");
+  const std::map<std::string, std::vector<std::string>> want{
+      {"a", {"A, or \"AA\""}}, {"b b", {"B"}}, {"c", {"C"}}};
+  EXPECT_EQ(table(read_pairs(path, kHalves, {})), want);
+  PairOptions turned = kHalves;
+  turned.source_column = "target";
+  turned.target_column = "3";
+  EXPECT_EQ(table(read_pairs(path, turned, {})).at("B"), std::vector<std::string>{"b b"});
+  // Columns with names are a header in a file of tabs, too.
+  const auto tabs = scratch.write("p.tsv", "q\tz\nx\ty\nv\tw\nt\tu\n");
+  turned.source_column = "z";
+  turned.target_column = "q";
+  EXPECT_EQ(table(read_pairs(tabs, turned, {})).at("w"), std::vector<std::string>{"v"});
+}
+
+TEST(ReadPairs, JsonLinesHoldTextsOrListsOfThem) {
+  const Scratch scratch;
+  const std::string text =
+      "{\"source\": \"a\", \"target\": \"A\", \"more\": 1}\n"
+      "{\"source\": \"b\", \"target\": [\"B\", \"BB\"]}\n{\"target\": \"C\", \"source\": "
+      "\"c\"}\n";
+  const std::map<std::string, std::vector<std::string>> want{
+      {"a", {"A"}}, {"b", {"B", "BB"}}, {"c", {"C"}}};
+  EXPECT_EQ(table(read_pairs(scratch.write("p.jsonl", text), kHalves, {})), want);
+  EXPECT_EQ(table(read_pairs(scratch.write("p.data", text), kHalves, {})), want)
+      << "told by its first letter";
+}
+
+TEST(ReadPairs, AnErrorOfCsvAndJsonNamesTheLineAndTheColumn) {
+  const Scratch scratch;
+  const struct {
+    const char* name;
+    const char* text;
+    const char* said;
+  } cases[]{
+      {"p.csv", "source,target\na,A\nb,\nc,C\n", "line 3 has nothing in column \"target\""},
+      {"p.csv", "source,target\na,A\nb,B,C\n", "line 3 has 3 fields"},
+      {"p.csv", "question,answer\na,A\n", "there is no column \"source\""},
+      {"p.csv", "question,answer\na,A\n", "--source-column"},
+      {"p.csv", "source,target\na,\xff\n", "line 2 is not UTF-8"},
+      {"p.csv", "source,target\n", "has a header and no pair"},
+      {"p.jsonl", "{\"source\":\"a\",\"target\":\"A\"}\n{\"source\":\n", "line 2 is not JSON"},
+      {"p.jsonl", "[1]\n", "line 1 is no JSON object"},
+      {"p.jsonl", "{\"source\":\"a\",\"label\":\"A\"}\n", "line 1 has no \"target\""},
+      {"p.jsonl", "{\"source\":\"a\",\"target\":3}\n", "line 1 has number in \"target\""},
+      {"p.jsonl", "{\"source\":\"a\",\"target\":[]}\n", "line 1 has nothing in \"target\""}};
+  for (const auto& [name, text, said] : cases) {
+    const auto path = scratch.write(name, text);
+    const std::string message = message_of<FileError>([&] { read_pairs(path, kHalves, {}); });
+    EXPECT_NE(message.find(name), std::string::npos) << message;
+    EXPECT_NE(message.find(said), std::string::npos) << message;
+  }
+}
+
+TEST(ReadPairs, AFileIsKnownByItsPathAndItsBytes) {
+  const Scratch scratch;
+  const auto path = scratch.write("p.tsv", lines(9));
+  const Corpus first = read_pairs(path, {}, {});
+  EXPECT_TRUE(first.file.is_absolute());
+  EXPECT_EQ(first.checksum.size(), 64u);
+  EXPECT_EQ(read_pairs(scratch.write("q.tsv", lines(9)), {}, {}).checksum, first.checksum);
+  EXPECT_NE(read_pairs(scratch.write("p.tsv", lines(10)), {}, {}).checksum, first.checksum);
 }
 
 TEST(ReadPairs, ManyWrongLinesAreCountedAndAFewNamed) {
