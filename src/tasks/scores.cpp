@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "attn/text/metrics/bleu.hpp"
@@ -23,6 +24,10 @@ Scores score(Metric metric, std::span<const std::string> answers,
     case Metric::bleu:
       return {{"BLEU", text::corpus_bleu(answers, references).score},
               {"chrF", text::corpus_chrf(answers, references)}};
+    case Metric::exact: {
+      const text::ErrorRates rates = text::character_error_rates(answers, references);
+      return {{"CER", rates.per}, {"exact", 100.0 - rates.wer}};
+    }
     case Metric::rouge:
       break;
   }
@@ -38,6 +43,7 @@ double sentence_score(Metric metric, const std::string& answer, const std::strin
   const Scores scores = score(metric, {&answer, 1}, {&right, 1});
   switch (metric) {
     case Metric::phones:
+    case Metric::exact:
       return 1.0 - 0.01 * scores[0].value;
     case Metric::bleu:
       return 0.01 * scores[1].value;
@@ -47,9 +53,26 @@ double sentence_score(Metric metric, const std::string& answer, const std::strin
   return 0.01 * scores[0].value;
 }
 
-bool better(Metric metric, const Scores& a, const Scores& b) {
-  // Errors are better when they are few.
-  return metric == Metric::phones ? a[0].value < b[0].value : a[0].value > b[0].value;
+std::string name_of(Metric metric) {
+  switch (metric) {
+    case Metric::phones:
+      return "PER";
+    case Metric::bleu:
+      return "BLEU";
+    case Metric::exact:
+      return "CER";
+    case Metric::rouge:
+      break;
+  }
+  return "ROUGE-L";
+}
+
+bool counts_errors(std::string_view name) {
+  return name == "PER" || name == "WER" || name == "CER";
+}
+
+bool better(const Scores& a, const Scores& b) {
+  return counts_errors(a[0].name) ? a[0].value < b[0].value : a[0].value > b[0].value;
 }
 
 nlohmann::json json_of(const Scores& scores) {

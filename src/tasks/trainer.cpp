@@ -27,6 +27,32 @@
 namespace attn::tasks {
 namespace {
 
+/// Development examples whose answers are in the log.
+constexpr std::size_t kSamples = 5;
+
+struct Judged {
+  std::vector<std::string> answers;
+  Scores scores;
+};
+
+Judged judge(const PairModel& model, std::span<const Example> examples, Metric metric,
+             const models::SearchOptions& options) {
+  std::vector<std::string> sources;
+  std::vector<std::vector<std::string>> references;
+  sources.reserve(examples.size());
+  references.reserve(examples.size());
+  for (const Example& example : examples) {
+    sources.push_back(example.source);
+    references.push_back(example.targets);
+  }
+  Judged judged;
+  judged.answers.reserve(examples.size());
+  for (auto& best : answer(model, sources, options))
+    judged.answers.push_back(std::move(best.front().text));
+  judged.scores = score(metric, judged.answers, references);
+  return judged;
+}
+
 class PairLearner final : public Learner {
  public:
   PairLearner(PairModel& model, const TrainingPlan& plan)
@@ -57,11 +83,19 @@ class PairLearner final : public Learner {
                                 [](std::int64_t id) { return id != models::kPad; })};
   }
 
-  Scores evaluate() override { return tasks::evaluate(model_, development_, plan_.metric, {}); }
-
-  bool better(const Scores& a, const Scores& b) const override {
-    return tasks::better(plan_.metric, a, b);
+  Evaluation evaluate() override {
+    const Judged judged = judge(model_, development_, plan_.metric, {});
+    Evaluation evaluation{judged.scores, {}};
+    const std::size_t count = std::min(kSamples, development_.size());
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t at = i * development_.size() / count;
+      evaluation.samples.push_back(
+          {development_[at].source, judged.answers[at], development_[at].targets.front()});
+    }
+    return evaluation;
   }
+
+  bool better(const Scores& a, const Scores& b) const override { return tasks::better(a, b); }
 
   void keep(const std::string& history) override {
     model_.history = history;
@@ -108,19 +142,19 @@ std::vector<Example> spread(const std::vector<Example>& all, std::int64_t most) 
 
 Scores evaluate(const PairModel& model, std::span<const Example> examples, Metric metric,
                 const models::SearchOptions& options) {
-  std::vector<std::string> sources;
-  std::vector<std::vector<std::string>> references;
-  sources.reserve(examples.size());
-  references.reserve(examples.size());
-  for (const Example& example : examples) {
-    sources.push_back(example.source);
-    references.push_back(example.targets);
+  return judge(model, examples, metric, options).scores;
+}
+
+const char* name_of(TrainingEnd end) {
+  switch (end) {
+    case TrainingEnd::budget:
+      return "budget";
+    case TrainingEnd::no_better:
+      return "no_better";
+    case TrainingEnd::stopped:
+      break;
   }
-  std::vector<std::string> answers;
-  answers.reserve(examples.size());
-  for (auto& best : answer(model, sources, options))
-    answers.push_back(std::move(best.front().text));
-  return score(metric, answers, references);
+  return "stopped";
 }
 
 Trained train(PairModel& model, const TrainingPlan& plan, const Watch& watch) {
@@ -132,6 +166,7 @@ Trained train(PairModel& model, const TrainingPlan& plan, const Watch& watch) {
                        .folder = plan.folder,
                        .what = plan.what,
                        .command = plan.command,
+                       .data = plan.data,
                        .resume = plan.resume,
                        .save_every = plan.save_every,
                        .shard_bytes = plan.shard_bytes,

@@ -32,7 +32,9 @@ void TrainingLog::keep_until(std::int64_t step) {
 }
 
 void TrainingLog::write(const nlohmann::json& line) {
-  file_ << line.dump() << "\n";
+  // A model that writes bytes may write half a letter.
+  file_ << line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+  flush();
 }
 
 void TrainingLog::flush() {

@@ -18,11 +18,13 @@ class TrainingLog {
   /// Opens the log behind what was written up to that step; later lines belong to steps that
   /// will be made again and are taken out.
   void keep_until(std::int64_t step);
+  /// The line is with the system when this returns, so that who watches sees it and a kill
+  /// loses nothing of it; a full disk is a FileError.
   void write(const nlohmann::json& line);
-  /// Everything written is with the system; a full disk is a FileError.
-  void flush();
 
  private:
+  void flush();
+
   std::filesystem::path path_;
   std::ofstream file_;
 };

@@ -14,6 +14,7 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
+#include "attn/files/json.hpp"
 #include "attn/files/printable.hpp"
 #include "attn/nn/init.hpp"
 #include "attn/nn/module.hpp"
@@ -38,7 +39,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::int64_t kStepsOfALogLine = 10;
-constexpr double kSecondsOfACheckpoint = 60.0;
+/// Between checkpoints: short at first, so that a run that is killed early loses little, then
+/// twice as long each time, up to a minute.
+constexpr double kFirstPause = 5.0;
+constexpr double kLongestPause = 60.0;
 
 /// What all threads of this process have worked.
 double processor_seconds() {
@@ -95,6 +99,7 @@ class Run {
     if (ended == TrainingEnd::budget && state_.steps > 0 && evaluated_ != state_.steps)
       no_better();
     save();
+    log_end(ended);
     return {.ended = ended,
             .steps = state_.steps,
             .epochs = state_.epoch,
@@ -144,6 +149,19 @@ class Run {
       fail<FileError>(files::path_text(checkpoint()), " is damaged: batch is ", state_.batch,
                       " of an epoch of ", batches_);
     log_.keep_until(state_.steps);
+    log_begin();
+  }
+
+  void log_begin() {
+    nlohmann::json budget = nlohmann::json::object();
+    if (plan_.budget.steps > 0) budget["steps"] = plan_.budget.steps;
+    if (plan_.budget.epochs > 0) budget["epochs"] = plan_.budget.epochs;
+    if (plan_.budget.minutes > 0.0) budget["minutes"] = plan_.budget.minutes;
+    log_.write({{"event", "begin"}, {"step", state_.steps}, {"budget", budget}});
+  }
+
+  void log_end(TrainingEnd ended) {
+    log_.write({{"event", "end"}, {"step", state_.steps}, {"why", name_of(ended)}});
   }
 
   void make_epoch() { batches_ = learner_.begin_epoch(state_.epoch); }
@@ -199,8 +217,9 @@ class Run {
     return least;
   }
 
-  /// A line of the log and a progress report.
-  void tell(const Scores& development) {
+  /// A line of the log and a progress report; with an evaluation it is of that.
+  void tell(const Learner::Evaluation& evaluation) {
+    const Scores& development = evaluation.scores;
     const double gone = seconds_since(told_);
     Progress progress{.step = state_.steps,
                       .epoch = state_.epoch,
@@ -217,11 +236,14 @@ class Run {
           gone > 0.0 ? static_cast<double>(state_.tokens - told_tokens_) / gone : 0.0;
       state_.loss_sum = 0.0;
       state_.loss_count = 0;
-      log_.write({{"step", state_.steps},
-                  {"epoch", state_.epoch},
-                  {"loss", progress.loss},
-                  {"rate", progress.rate},
-                  {"tokens_per_second", std::round(progress.tokens_per_second)}});
+      nlohmann::json line{{"step", state_.steps},
+                          {"epoch", state_.epoch},
+                          {"loss", progress.loss},
+                          {"rate", progress.rate},
+                          {"tokens_per_second", std::round(progress.tokens_per_second)},
+                          {"seconds", std::round(10.0 * state_.seconds) / 10.0}};
+      if (progress.left >= 0.0) line["left"] = std::round(10.0 * progress.left) / 10.0;
+      log_.write(line);
       told_ = Clock::now();
       told_tokens_ = state_.tokens;
     } else {
@@ -229,9 +251,14 @@ class Run {
       progress.loss = state_.loss_count > 0 && last_loss_ == 0.0
                           ? state_.loss_sum / static_cast<double>(state_.loss_count)
                           : last_loss_;
-      log_.write({{"step", state_.steps},
-                  {"epoch", state_.epoch},
-                  {"development", json_of(development)}});
+      nlohmann::json line{{"step", state_.steps},
+                          {"epoch", state_.epoch},
+                          {"development", json_of(development)},
+                          {"metric", development.front().name}};
+      for (const Learner::Sample& sample : evaluation.samples)
+        line["samples"].push_back(
+            {{"source", sample.source}, {"answer", sample.answer}, {"target", sample.target}});
+      log_.write(line);
     }
     if (watch_.progress) watch_.progress(progress);
   }
@@ -247,15 +274,15 @@ class Run {
   /// Scores the averaged weights and keeps them if they are the best; true: time to end.
   bool no_better() {
     const Clock::time_point then = Clock::now();
-    Scores scores;
+    Learner::Evaluation evaluation;
     module_.to(DType::f32);  // the average is, and what is kept
     {
       const WithAverage averaged(average_);
       module_.eval();
       module_.to(Device::cpu);
-      scores = learner_.evaluate();
-      if (state_.best.empty() || learner_.better(scores, state_.best)) {
-        state_.best = scores;
+      evaluation = learner_.evaluate();
+      if (state_.best.empty() || learner_.better(evaluation.scores, state_.best)) {
+        state_.best = evaluation.scores;
         state_.best_step = state_.steps;
         state_.without_better = 0;
         keep_best();
@@ -267,7 +294,7 @@ class Run {
     }
     round_parameters();
     evaluated_ = state_.steps;
-    tell(scores);
+    tell(evaluation);
     save();
     told_ += Clock::now() - then;  // not a time of training
     return plan_.options.patience > 0 && state_.without_better >= plan_.options.patience;
@@ -275,6 +302,7 @@ class Run {
 
   void keep_best() {
     learner_.keep(nlohmann::json{{"command", plan_.command},
+                                 {"data", files::parse_json(plan_.data, "data")},
                                  {"steps", state_.steps},
                                  {"epochs", state_.epoch},
                                  {"minutes", state_.seconds / 60.0},
@@ -285,15 +313,17 @@ class Run {
   void save() {
     state_.random_key = nn::random().key();
     state_.random_drawn = nn::random().drawn();
-    log_.flush();
     save_checkpoint(checkpoint(), state_, what(), tensors(), plan_.shard_bytes);
     saved_ = Clock::now();
   }
 
+  /// The first step of all is saved at once: from then on nothing has to be begun again.
   void save_now_and_then() {
-    const bool due = plan_.save_every > 0 ? state_.steps % plan_.save_every == 0
-                                          : seconds_since(saved_) > kSecondsOfACheckpoint;
-    if (due) save();
+    const bool first = state_.steps == 1;
+    const bool pause_over = seconds_since(saved_) > pause_;
+    if (pause_over) pause_ = std::min(2.0 * pause_, kLongestPause);
+    const bool due = plan_.save_every > 0 ? state_.steps % plan_.save_every == 0 : pause_over;
+    if (first || due) save();
   }
 
   Learner& learner_;
@@ -313,6 +343,7 @@ class Run {
   double last_speed_ = 0.0;
   Clock::time_point start_;
   Clock::time_point saved_;
+  double pause_ = kFirstPause;  ///< until the next checkpoint, in seconds
   Clock::time_point told_;
 };
 

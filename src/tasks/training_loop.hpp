@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "attn/core/dtype.hpp"
 #include "attn/nn/module.hpp"
@@ -33,8 +34,18 @@ class Learner {
   /// The loss of a step of the epoch. Draws come from nn::random() alone.
   virtual Lesson learn(std::int64_t step) = 0;
 
+  /// A development example and what the model says to it now, for who watches.
+  struct Sample {
+    std::string source;
+    std::string answer;
+    std::string target;  ///< a right one
+  };
+  struct Evaluation {
+    Scores scores;
+    std::vector<Sample> samples;  ///< a few, the same ones each time
+  };
   /// On the development part; the module is in eval().
-  virtual Scores evaluate() = 0;
+  virtual Evaluation evaluate() = 0;
   virtual bool better(const Scores& a, const Scores& b) const = 0;
   /// Writes the model as it is into the plan's folder, with how it was trained, a JSON object.
   virtual void keep(const std::string& history) = 0;
@@ -46,8 +57,9 @@ struct LoopPlan {
   std::filesystem::path folder;  ///< of checkpoint.safetensors and log.jsonl
   std::string what;              ///< a checkpoint of something else is refused
   std::string command;
+  std::string data = "{}";  ///< for the card of the model, a JSON object
   Resume resume = Resume::no;
-  std::int64_t save_every = 0;    ///< steps; 0: a minute
+  std::int64_t save_every = 0;    ///< steps; 0: by the clock
   std::uint64_t shard_bytes = 0;  ///< of a checkpoint's files, at most; 0: one file
   Device device = Device::cpu;    ///< of the steps; evaluations run on the CPU
   /// Of parameters and activations in the steps: f32, or bf16 on the GPU, where the optimiser

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -238,6 +240,34 @@ TEST(Train, ACheckpointThatStandsBehindItsEpochIsDamaged) {
         << said;
     EXPECT_EQ(bytes(folder.path() / "log.jsonl"), log);
   }
+}
+
+TEST(Train, TheFirstStepIsSavedAndTheLogIsReadableAtOnce) {
+  const Folder folder;
+  PairModel model = toy::model();
+  TrainingPlan plan = toy::plan(model, folder.path());
+  plan.budget.steps = 100;
+  plan.options.evaluate_every = 20;
+  bool saved_after_one = false;
+  std::size_t most_missing = 0;
+  std::int64_t steps = 0;
+  const auto stop = [&] {
+    ++steps;
+    if (steps == 2)
+      saved_after_one = std::filesystem::exists(folder.path() / "checkpoint.safetensors");
+    // What a kill here would leave: no line that was told of is missing.
+    const auto told = static_cast<std::size_t>(steps / 10);
+    const std::size_t there = losses(folder.path()).size();
+    most_missing = std::max(most_missing, told - std::min(told, there));
+    return steps == 45;
+  };
+  train(model, plan, {.progress = {}, .stop = stop});
+  EXPECT_TRUE(saved_after_one);
+  EXPECT_EQ(most_missing, 0u);
+  const std::string log = bytes(folder.path() / "log.jsonl");
+  EXPECT_NE(log.find("\"event\":\"begin\""), std::string::npos) << log;
+  EXPECT_NE(log.find("\"samples\":[{\"answer\":"), std::string::npos) << log;
+  EXPECT_NE(log.find("\"why\":\"stopped\""), std::string::npos) << log;
 }
 
 TEST(Train, WithoutAnEndOrDataIsRefused) {

@@ -34,6 +34,8 @@ std::string metric_name(tasks::Metric metric) {
       return "BLEU";
     case tasks::Metric::rouge:
       return "ROUGE";
+    case tasks::Metric::exact:
+      return "CER";
   }
   return "";
 }
@@ -117,6 +119,8 @@ std::string Models::free_name(const std::string& task, const std::string& wanted
 nlohmann::json Models::describe() const {
   auto tasks = nlohmann::json::array();
   for (const tasks::Task& task : tasks::all_tasks()) {
+    // No model of it ships: whoever has none has no use for it.
+    if (task.name == "pairs" && !has(task.name)) continue;
     auto models = nlohmann::json::array();
     if (const auto found = models_.find(task.name); found != models_.end())
       for (const ServedModel& one : found->second)

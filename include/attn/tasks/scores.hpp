@@ -7,6 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "attn/core/cxx20.hpp"  // IWYU pragma: keep
@@ -17,7 +18,11 @@ enum class Metric {
   phones,  ///< phone error rate against the nearest variant, and share of wrong words
   bleu,    ///< BLEU and chrF
   rouge,   ///< ROUGE-1, -2 and -L
+  exact,   ///< character error rate against the nearest right answer, and share of exact ones
 };
+
+/// The score that chooses between models: "PER", "BLEU", "ROUGE-L", "CER".
+std::string name_of(Metric metric);
 
 struct NamedScore {
   std::string name;  ///< "PER", "BLEU", ...
@@ -34,8 +39,11 @@ Scores score(Metric metric, std::span<const std::string> answers,
 /// Of one answer alone, 1 at best. BLEU of a sentence is mostly 0: chrF stands for it.
 double sentence_score(Metric metric, const std::string& answer, const std::string& reference);
 
+/// Whether a score of that name counts errors, so that less is better.
+bool counts_errors(std::string_view name);
+
 /// Whether the first score of `a` is better than that of `b`.
-bool better(Metric metric, const Scores& a, const Scores& b);
+bool better(const Scores& a, const Scores& b);
 
 /// {"PER": 7.12, "WER": 30.4}.
 nlohmann::json json_of(const Scores& scores);

@@ -42,8 +42,11 @@ struct TrainingPlan {
   std::filesystem::path folder;  ///< model, checkpoint.safetensors and log.jsonl
   std::string what;              ///< what is trained; a checkpoint of something else is refused
   std::string command;           ///< for the card of the model
+  std::string data = "{}";       ///< what it learns from, for the card: a JSON object
   Resume resume = Resume::no;
-  std::int64_t save_every = 0;    ///< steps between checkpoints; 0: a minute
+  /// Steps between checkpoints; 0: by the clock, after seconds at first and then every minute.
+  /// The first step is saved in any case.
+  std::int64_t save_every = 0;
   std::uint64_t shard_bytes = 0;  ///< of a checkpoint's files, at most; 0: one file
   Device device = Device::cpu;    ///< of the steps; evaluations run on the CPU
   /// Of parameters and activations in the steps: f32, or bf16 on the GPU, where the optimiser
@@ -69,6 +72,8 @@ struct Watch {
 };
 
 enum class TrainingEnd { budget, no_better, stopped };
+/// "budget", "no_better" or "stopped", as the log has it.
+const char* name_of(TrainingEnd end);
 
 struct Trained {
   TrainingEnd ended = TrainingEnd::budget;

@@ -101,7 +101,9 @@ class CaptionLearner final : public Learner {
                           [](std::int64_t id) { return id != models::kPad; })};
   }
 
-  Scores evaluate() override { return score_captions(development_, caption(model_, pixels_)); }
+  Evaluation evaluate() override {
+    return {score_captions(development_, caption(model_, pixels_)), {}};
+  }
 
   bool better(const Scores& a, const Scores& b) const override {
     return a.front().value > b.front().value;
@@ -166,6 +168,7 @@ Trained train_caption(const CaptionPlan& plan, const DigitParts& parts, const Wa
                        .folder = plan.folder,
                        .what = caption_what(request),
                        .command = request.command,
+                       .data = R"({"name": "MNIST"})",
                        .resume = plan.resume,
                        .save_every = plan.save_every,
                        .shard_bytes = plan.shard_bytes,

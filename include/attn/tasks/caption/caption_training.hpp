@@ -44,7 +44,7 @@ struct CaptionPlan {
   Budget budget;
   std::filesystem::path folder;
   Resume resume = Resume::no;
-  std::int64_t save_every = 0;    ///< steps; 0: a minute
+  std::int64_t save_every = 0;    ///< steps; 0: by the clock
   std::uint64_t shard_bytes = 0;  ///< of a checkpoint's files, at most; 0: one file
   Device device = Device::cpu;    ///< of the steps; evaluations run on the CPU
   DType precision = DType::f32;   ///< of the steps; bf16 on the GPU alone

@@ -1,4 +1,4 @@
-/// Edits between sequences, and the error rates of pronunciations that are made of them.
+/// Edits between sequences, and the error rates that are made of them.
 
 #pragma once
 
@@ -29,5 +29,9 @@ struct ErrorRates {
 /// variants, the first of equals.
 ErrorRates error_rates(Hypotheses hypotheses, References variants,
                        LetterCase letters = LetterCase::kept);
+
+/// The same with code points as units: per is the character error rate, and a line is wrong
+/// where a single one differs.
+ErrorRates character_error_rates(Hypotheses hypotheses, References variants);
 
 }  // namespace attn::text
