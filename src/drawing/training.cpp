@@ -105,6 +105,7 @@ class TrainingFigure final : public Figure {
                 {.colour = kMuted, .width = 0.75, .dashes = {3.0, 3.0}});
     canvas.dot(x, y, 4.5, kInk);
     canvas.dot(x, y, 3.0, kPaper);
+    if (mark.label.empty()) return;
     const bool right_half = x > plot.area.x + plot.area.width / 2.0;
     // Above the dot, or below it near the top, on the side where there is room.
     const bool near_top = y < plot.area.y + 24.0;

@@ -129,7 +129,8 @@ std::string show_training(const Training& map, std::size_t width) {
         '\n';
   }
   text += axis_line(across, map.x_title, margin, room);
-  for (const Mark& mark : map.marks) text += cut_to(on_one_line(mark.label), width) + '\n';
+  for (const Mark& mark : map.marks)
+    if (!mark.label.empty()) text += cut_to(on_one_line(mark.label), width) + '\n';
   return text;
 }
 

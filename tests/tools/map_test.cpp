@@ -55,6 +55,30 @@ TEST_F(MapCommand, ShowsWhereNothingElseIsAskedFor) {
       << "no colours where there is no terminal";
 }
 
+TEST_F(MapCommand, TheLogOfATrainingBecomesACurve) {
+  fs::create_directories(at("dates"));
+  std::ofstream(at("dates/log.jsonl"))
+      << "{\"loss\":2.5,\"step\":10}\n{\"loss\":1.5,\"step\":20}\n"
+         "{\"development\":{\"CER\":12.5,\"exact\":50.0},\"metric\":\"CER\",\"step\":20}\n";
+  const Said shown = say({"map", at("dates/log.jsonl")});
+  EXPECT_EQ(shown.status, success) << shown.err;
+  EXPECT_NE(shown.out.find("best: step 20, CER 12.50"), std::string::npos) << shown.out;
+  const Said folder = say({"map", at("dates"), "-o", at("curve.json")});
+  EXPECT_EQ(folder.status, success) << folder.err;
+  EXPECT_NE(content("curve.json").find("\"kind\":\"training\""), std::string::npos);
+  const Said both = say({"map", at("dates"), at("dates"), "--out", at("both.json")});
+  EXPECT_EQ(both.status, success) << both.err;
+  EXPECT_NE(content("both.json").find("dates: loss"), std::string::npos);
+  EXPECT_EQ(say({"map", at("dates"), at("map.json")}).status, failure);
+  fs::create_directories(at("empty"));
+  const Said empty = say({"map", at("empty")});
+  EXPECT_EQ(empty.status, failure);
+  EXPECT_NE(empty.err.find("no folder of a training"), std::string::npos) << empty.err;
+  if (program_beside("attn-draw").empty()) return;
+  EXPECT_EQ(say({"map", at("dates"), "--out", at("curve.svg")}).status, success);
+  EXPECT_NE(content("curve.svg").find("<svg"), std::string::npos);
+}
+
 TEST_F(MapCommand, JsonIsWrittenWithoutAnotherProgram) {
   const Said said = say({"map", at("map.json"), "--out", at("again.json")});
   EXPECT_EQ(said.status, success) << said.err;
