@@ -77,6 +77,18 @@ std::string fingerprint(const std::vector<EncodedPair>& pairs) {
   return text::sha256_hex(std::as_bytes(std::span(all))).substr(0, 16);
 }
 
+/// What it learnt from, for the card of the model. Only the name of a user's file: where it
+/// lies is nobody's business whom the model is given to.
+std::string data_card(const TrainingRequest& request, const Corpus& corpus) {
+  nlohmann::json card{{"name", files::printable(corpus.name)}};
+  if (corpus.checksum.empty()) {
+    card["language"] = request.language;
+  } else {
+    card["sha256"] = corpus.checksum;
+  }
+  return card.dump();
+}
+
 std::string describe(const TrainingRequest& request, const PairModel& model,
                      const std::vector<EncodedPair>& pairs) {
   return nlohmann::json{{"task", request.task},
@@ -125,7 +137,10 @@ void begin_with_models(TrainingRequest& request,
 Corpus load_corpus(const TrainingRequest& request, const Say& say) {
   const Task& task = task_named(request.task);
   Corpus corpus = request.data.empty() ? task.load(request.language, say)
-                                       : read_pairs(request.data, PairOptions{}, say);
+                                       : read_pairs(request.data,
+                                                    {.source_column = request.source_column,
+                                                     .target_column = request.target_column},
+                                                    say);
   prepare_texts(task, corpus.train);
   prepare_texts(task, corpus.development);
   prepare_texts(task, corpus.test);
@@ -169,6 +184,7 @@ Prepared prepare(const TrainingRequest& request, const Corpus& corpus,
   prepared.plan.what = describe(request, prepared.model, encoded.pairs);
   prepared.plan.train = std::move(encoded.pairs);
   prepared.plan.development = corpus.development;
+  prepared.plan.data = data_card(request, corpus);
   prepared.plan.folder = folder;
   prepared.plan.resume = resume;
   return prepared;

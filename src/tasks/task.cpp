@@ -11,7 +11,8 @@
 namespace attn::tasks {
 
 const std::vector<Task>& all_tasks() {
-  static const std::vector<Task> kTasks{pronounce_task(), translate_task(), summarise_task()};
+  static const std::vector<Task> kTasks{pronounce_task(), translate_task(), summarise_task(),
+                                        pairs_task()};
   return kTasks;
 }
 

@@ -11,5 +11,6 @@ namespace attn::tasks {
 Task pronounce_task();
 Task translate_task();
 Task summarise_task();
+Task pairs_task();
 
 }  // namespace attn::tasks

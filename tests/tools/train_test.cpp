@@ -218,6 +218,233 @@ TEST(TrainCommand, AUsersOwnPairsAreTrainedScoredAndAnswered) {
   EXPECT_NE(again.err.find("--resume"), std::string::npos) << again.err;
 }
 
+/// Runs somewhere else, and comes back.
+class Elsewhere {
+ public:
+  explicit Elsewhere(const fs::path& folder) : back_(fs::current_path()) {
+    fs::current_path(folder);
+  }
+  ~Elsewhere() { fs::current_path(back_); }
+  Elsewhere(const Elsewhere&) = delete;
+  Elsewhere& operator=(const Elsewhere&) = delete;
+
+ private:
+  fs::path back_;
+};
+
+/// The flags of a small model that pairs of words need.
+std::vector<std::string> pairs_command(std::vector<std::string> more) {
+  std::vector<std::string> all{"train", "pairs", "--dim", "24", "--batch-tokens", "300"};
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+TEST(TrainCommand, KilledInItsFirstSecondsItGoesOn) {
+  const tasks::Scratch scratch;
+  const std::string data = scratch.write("pairs.tsv", word_pairs());
+  const fs::path killed = scratch.path() / "killed";
+  const fs::path straight = scratch.path() / "straight";
+  // No evaluation, which saves too, comes before the kill.
+  const auto command = [&](const fs::path& out, const std::string& steps) {
+    return pairs_command(
+        {"--data", data, "--out", out, "--steps", steps, "--evaluate-every", "100000"});
+  };
+  const pid_t child = start(command(killed, "1000000"));
+  ASSERT_GT(child, 0);
+  for (int i = 0; i < 6000 && steps_saved(killed) == 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  kill(child, SIGKILL);
+  int status = 0;
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  ASSERT_GE(steps_saved(killed), 1) << "there was no checkpoint in the first seconds";
+  const std::string steps = std::to_string((steps_saved(killed) / 10 + 2) * 10);
+  const Said resumed = say({"train", "pairs", "--out", killed, "--resume", "--steps", steps});
+  ASSERT_EQ(resumed.status, success) << resumed.err;
+  ASSERT_EQ(say(command(straight, steps)).status, success);
+  EXPECT_EQ(losses(killed), losses(straight));
+}
+
+TEST(TrainCommand, ItGoesOnFromAnotherFolderAndRefusesOtherData) {
+  const tasks::Scratch scratch;
+  const tasks::Scratch other;
+  scratch.write("pairs.tsv", word_pairs());
+  {
+    const Elsewhere here(scratch.path());
+    const Said begun =
+        say(pairs_command({"--data", "pairs.tsv", "--out", "run", "--steps", "10"}));
+    ASSERT_EQ(begun.status, success) << begun.err;
+  }
+  const std::string run = scratch.path() / "run";
+  {
+    const Elsewhere there(other.path());
+    const Said on = say({"train", "pairs", "--out", run, "--resume", "--steps", "20"});
+    ASSERT_EQ(on.status, success) << on.err;
+  }
+  EXPECT_EQ(losses(run).size(), 2u);
+
+  // Moved: it is told where to, and from then on knows.
+  const fs::path moved = other.path() / "moved.tsv";
+  fs::rename(scratch.path() / "pairs.tsv", moved);
+  const Said lost = say({"train", "pairs", "--out", run, "--resume", "--steps", "30"});
+  EXPECT_EQ(lost.status, failure);
+  EXPECT_NE(lost.err.find("--data"), std::string::npos) << lost.err;
+  const Said found =
+      say({"train", "pairs", "--out", run, "--resume", "--steps", "30", "--data", moved});
+  ASSERT_EQ(found.status, success) << found.err;
+  ASSERT_EQ(say({"train", "pairs", "--out", run, "--resume", "--steps", "40"}).status, success);
+
+  // Changed: refused, whoever names it, and nothing is lost.
+  std::ofstream(moved, std::ios::app) << "zzzz\tZ Z Z Z\n";
+  for (const bool named : {false, true}) {
+    std::vector<std::string> again{"train", "pairs", "--out", run, "--resume", "--steps", "50"};
+    if (named) again.insert(again.end(), {"--data", moved});
+    const Said changed = say(again);
+    EXPECT_EQ(changed.status, failure);
+    EXPECT_NE(changed.err.find("is not what was learnt from"), std::string::npos)
+        << changed.err;
+    EXPECT_NE(changed.err.find("--begin"), std::string::npos) << changed.err;
+  }
+  EXPECT_EQ(losses(run).size(), 4u);
+}
+
+TEST(EvalCommand, AModelIsScoredOnWhatItLearntFromAndSaysSo) {
+  const tasks::Scratch scratch;
+  const std::string data = scratch.write("letters.tsv", word_pairs());
+  const fs::path out = scratch.path() / "run";
+  ASSERT_EQ(say(pairs_command({"--data", data, "--out", out, "--steps", "20"})).status,
+            success);
+  const Said text = say({"eval", "pairs", "--model", out, "--beam", "1"});
+  ASSERT_EQ(text.status, success) << text.err;
+  EXPECT_NE(text.out.find("pairs on 13 test examples of letters.tsv (beam 1): CER "),
+            std::string::npos)
+      << text.out;
+  const Said json = say({"eval", "pairs", "--model", out, "--json", "--part", "development"});
+  const auto told = nlohmann::json::parse(json.out);
+  EXPECT_EQ(told["data"]["name"], "letters.tsv");
+  EXPECT_EQ(told["data"]["file"], data);
+  EXPECT_EQ(told["part"], "development");
+  EXPECT_EQ(told["examples"], 13);
+
+  // The split is the one of the training: named, or known, it is the same.
+  const auto named = nlohmann::json::parse(
+      say({"eval", "pairs", "--model", out, "--json", "--data", data}).out);
+  const auto known =
+      nlohmann::json::parse(say({"eval", "pairs", "--model", out, "--json"}).out);
+  EXPECT_EQ(named["scores"], known["scores"]);
+
+  // Another file in its place is no silent score.
+  std::ofstream(data, std::ios::app) << "zzzz\tZ Z Z Z\n";
+  const Said changed = say({"eval", "pairs", "--model", out});
+  EXPECT_EQ(changed.status, failure);
+  EXPECT_NE(changed.err.find("is not what was learnt from"), std::string::npos) << changed.err;
+  EXPECT_EQ(say({"eval", "pairs", "--model", out, "--data", data}).status, success);
+  fs::remove(data);
+  EXPECT_NE(say({"eval", "pairs", "--model", out}).err.find("which is not there"),
+            std::string::npos);
+
+  // A model that was copied without its training still knows that the file was the user's.
+  fs::remove(out / "training.json");
+  const Said card = say({"eval", "pairs", "--model", out});
+  EXPECT_EQ(card.status, failure);
+  EXPECT_NE(card.err.find("learnt from a file of its own, \"letters.tsv\""), std::string::npos)
+      << card.err;
+}
+
+TEST(TrainCommand, TheFileItWritesTrainsTheSameAgainAndFlagsWin) {
+  const tasks::Scratch scratch;
+  scratch.write("pairs.csv", [] {
+    std::string text = "number,spelt,word\n";
+    int line = 0;
+    for (char a = 'a'; a < 'i'; ++a)
+      for (char b = 'a'; b < 'i'; ++b)
+        text += std::to_string(++line) + ",\"" + a + ", " + b + "\"," + a + b + "\n";
+    return text;
+  }());
+  const auto at = [&](const char* name) { return (scratch.path() / name).string(); };
+  const Said first =
+      say(pairs_command({"--data", at("pairs.csv"), "--source-column", "word",
+                         "--target-column", "spelt", "--out", at("first"), "--steps", "20"}));
+  ASSERT_EQ(first.status, success) << first.err;
+  const Said again =
+      say({"train", "pairs", "--config", at("first/training.json"), "--out", at("again")});
+  ASSERT_EQ(again.status, success) << again.err;
+  EXPECT_EQ(losses(at("again")).size(), 2u) << "the budget is in the file";
+  EXPECT_EQ(losses(at("again")), losses(at("first")));
+  const Said shorter = say({"train", "pairs", "--config", at("first/training.json"), "--out",
+                            at("shorter"), "--steps", "10", "--seed", "7"});
+  ASSERT_EQ(shorter.status, success) << shorter.err;
+  EXPECT_EQ(losses(at("shorter")).size(), 1u);
+  EXPECT_NE(losses(at("shorter"))[0], losses(at("first"))[0]);
+
+  // By hand: a few members, the file beside it.
+  scratch.write("run.json",
+                R"({"task": "pairs", "data": "pairs.csv", "source_column": "word",
+                    "target_column": "spelt", "model": {"dim": 24}, "budget": {"steps": 10},
+                    "training": {"batch-tokens": 300}})");
+  const Said hand = say({"train", "pairs", "--config", at("run.json"), "--out", at("hand")});
+  ASSERT_EQ(hand.status, success) << hand.err;
+  EXPECT_EQ(losses(at("hand"))[0], losses(at("first"))[0]);
+
+  const auto refused = [&](const char* text) {
+    scratch.write("wrong.json", text);
+    const Said said =
+        say({"train", "pairs", "--config", at("wrong.json"), "--out", at("wrong")});
+    EXPECT_EQ(said.status, failure) << text;
+    EXPECT_FALSE(fs::exists(at("wrong"))) << text;
+    return said.err;
+  };
+  EXPECT_NE(refused(R"({"dta": "pairs.csv"})").find("did you mean \"data\"?"),
+            std::string::npos);
+  EXPECT_NE(refused(R"({"model": {"dmi": 3}})").find("did you mean \"model.dim\"?"),
+            std::string::npos);
+  EXPECT_NE(refused(R"({"dropout": 0.5})").find("did you mean \"model.dropout\"?"),
+            std::string::npos);
+  EXPECT_NE(refused(R"({"task": "translate"})").find("not of pairs"), std::string::npos);
+  EXPECT_NE(refused(R"({"model": {"dim": "wide"}})").find("model.dim"), std::string::npos);
+}
+
+TEST(TrainCommand, PairsAreLearntAnsweredAndDrawn) {
+  const tasks::Scratch scratch;
+  std::string lines;
+  for (int i = 0; i < 256; ++i) {
+    std::string word;
+    for (int j = 0, rest = i; j < 4; ++j, rest /= 4) word += static_cast<char>('a' + rest % 4);
+    lines += R"({"source": ")" + word + R"(", "target": ")" +
+             std::string(word.rbegin(), word.rend()) + "\"}\n";
+  }
+  const std::string data = scratch.write("backwards.jsonl", lines);
+  const fs::path out = scratch.path() / "run";
+  const std::string curve = out / "curve.json";
+  const Said trained = say({"train",          "pairs", "--data",           data,
+                            "--out",          out,     "--steps",          "300",
+                            "--dim",          "48",    "--rate",           "0.005",
+                            "--warm-up",      "20",    "--average",        "0.95",
+                            "--batch-tokens", "400",   "--evaluate-every", "100",
+                            "--map",          curve});
+  ASSERT_EQ(trained.status, success) << trained.err;
+  EXPECT_NE(trained.err.find("pairs to learn"), std::string::npos) << trained.err;
+  EXPECT_NE(trained.out.find("attn eval pairs --model"), std::string::npos) << trained.out;
+  std::ifstream file(curve);
+  const auto map = nlohmann::json::parse(file);
+  EXPECT_EQ(map["kind"], "training");
+  EXPECT_EQ(map["series"][0]["x"].size(), 30u);
+  EXPECT_EQ(map["series"][1]["x"].size(), 3u);
+  EXPECT_EQ(map["marks"].size(), 1u);
+
+  const Said answered = say({"pairs", "--model", out, "abcd", "ddac"});
+  ASSERT_EQ(answered.status, success) << answered.err;
+  EXPECT_EQ(answered.out, "dcba\ncadd\n");
+  const Said overlong = say({"pairs", "--model", out, std::string(200, 'a')});
+  EXPECT_EQ(overlong.status, failure);
+  EXPECT_NE(overlong.err.find("reads at most"), std::string::npos) << overlong.err;
+
+  EXPECT_EQ(say({"data", "pairs", "--data", data}).status, success);
+  const Said none = say({"train", "pairs", "--out", scratch.path() / "none"});
+  EXPECT_EQ(none.status, failure);
+  EXPECT_NE(none.err.find("--data FILE"), std::string::npos) << none.err;
+}
+
 TEST(TrainCommand, BadInputIsAClearErrorAndNothingIsLeftBehind) {
   const tasks::Scratch scratch;
   const std::string bad = scratch.write("bad.tsv", "one\ttwo\nno tab here\n");

@@ -37,6 +37,7 @@ struct TrainCaption {
   std::uint64_t shard_bytes = 0;
   TrainingFlags flags;
   CaptionFlags caption;
+  std::string map;  ///< where the curve is drawn, or empty
 };
 int train_caption(const TrainCaption& asked, const Streams& streams);
 

@@ -59,6 +59,7 @@ void add_embed(CLI::App& app, Action& action);
 void add_pronounce(CLI::App& app, Action& action);
 void add_translate(CLI::App& app, Action& action);
 void add_summarise(CLI::App& app, Action& action);
+void add_pairs(CLI::App& app, Action& action);
 void add_caption(CLI::App& app, Action& action);
 void add_train(CLI::App& app, Action& action);
 void add_eval(CLI::App& app, Action& action);

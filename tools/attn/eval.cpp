@@ -17,6 +17,7 @@
 #include "attn/core/error.hpp"
 #include "attn/core/thread_pool.hpp"
 #include "attn/files/atomic_write.hpp"
+#include "attn/files/printable.hpp"
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/prepare.hpp"
 #include "attn/tasks/rare_words.hpp"
@@ -32,6 +33,7 @@
 #include "tools/attn/output_path.hpp"
 #include "tools/attn/progress.hpp"
 #include "tools/attn/search_flags.hpp"
+#include "tools/attn/training_data.hpp"
 #include "tools/attn/training_flags.hpp"
 
 namespace attn::tools {
@@ -109,6 +111,16 @@ void write_answers(const std::string& path, const Evaluated& made) {
   files::atomic_write(std::filesystem::path(path), text);
 }
 
+/// What was scored on: the name of the data, and where a user's own file lies.
+nlohmann::json data_json(const tasks::Corpus& corpus) {
+  nlohmann::json json{{"name", files::printable(corpus.name)}};
+  if (!corpus.file.empty()) {
+    json["file"] = files::printable(corpus.file.string());
+    json["sha256"] = corpus.checksum;
+  }
+  return json;
+}
+
 int eval(const EvalOptions& options, const Streams& streams) {
   if (options.threads > 0) ThreadPool::set_default_threads(options.threads);
   check_device(options.flags.device, "attn eval");
@@ -126,10 +138,15 @@ int eval(const EvalOptions& options, const Streams& streams) {
   const tasks::Answerer answerer(load_model_on(options.flags.device, folder, "attn eval"));
   if (answerer.task().name != options.task)
     fail(folder.string(), " is a model for ", answerer.task().name, ", not for ", options.task);
-  tasks::TrainingRequest request = tasks::default_request(task);
-  apply(options.flags, request);
+  const tasks::TrainingRequest request =
+      data_of_model(folder, answerer.model(), options.flags);
   const tasks::Say say = progress(streams);
   tasks::Corpus corpus = tasks::load_corpus(request, say);
+  if (options.flags.data.empty())
+    check_same_data(
+        request, corpus,
+        "Its parts may hold other examples now; give --data FILE to score on it all "
+        "the same");
   for (const std::string& note : corpus.notes) say(note);
   std::vector<tasks::Example> examples = part_of(corpus, options.part);
   if (options.rare >= 0)
@@ -146,6 +163,7 @@ int eval(const EvalOptions& options, const Streams& streams) {
   if (options.json) {
     fmt::print(streams.out, "{}\n",
                nlohmann::json{{"task", options.task},
+                              {"data", data_json(corpus)},
                               {"part", options.part},
                               {"examples", examples.size()},
                               {"beam", beam},
@@ -155,9 +173,9 @@ int eval(const EvalOptions& options, const Streams& streams) {
                               {"parameters", answerer.model().model->parameter_count()}}
                    .dump(2));
   } else {
-    fmt::print(streams.out, "{} on {} {} examples (beam {}): {}; {:.1f} examples/s\n",
-               options.task, examples.size(), options.part, beam, tasks::text_of(made.scores),
-               rate);
+    fmt::print(streams.out, "{} on {} {} examples of {} (beam {}): {}; {:.1f} examples/s\n",
+               options.task, examples.size(), options.part, files::printable(corpus.name),
+               beam, tasks::text_of(made.scores), rate);
   }
   if (!options.answers.empty()) write_answers(options.answers, made);
   return success;
@@ -170,13 +188,23 @@ void add_eval(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("eval", "Score a model on examples that it did not learn from");
   command->footer(
-      "\nMetrics: pronounce has PER (edits for a hundred phones, against the nearest variant)\n"
+      "\nA model is scored on the data it learnt from: the test part, which it never saw. Its "
+      "folder\n"
+      "names the file; --data names another, or where the file is now. What was scored on is "
+      "in "
+      "the\n"
+      "answer.\n"
+      "\nMetrics: pairs has CER (edits for a hundred characters, against the nearest right "
+      "answer)\n"
+      "and the share of exact answers; pronounce has PER (edits for a hundred phones, against "
+      "the nearest variant)\n"
       "and WER (words that equal no variant); translate BLEU and chrF; summarise ROUGE;\n"
       "caption the share of exact captions, of right words, and of weight inside the box of "
       "the\n"
       "digit that a word names.\n"
       "\nExamples:\n"
       "    attn eval pronounce\n"
+      "    attn eval pairs --model mine\n"
       "    attn eval translate --model mine --data sentences.tsv --json\n"
       "    attn eval summarise --rare 0 --answers answers.jsonl");
   add_task_argument(*command, options->task, {"caption"});

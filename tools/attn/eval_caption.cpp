@@ -32,6 +32,7 @@ namespace {
 
 /// Answered between two lines of progress, at most.
 constexpr std::size_t kCanvasesOfATurn = 256;
+constexpr const char* kData = "MNIST digits";
 
 std::vector<tasks::Canvas> canvases_of(const EvalCaption& asked,
                                        const tasks::DigitParts& parts) {
@@ -92,6 +93,7 @@ int eval_caption(const EvalCaption& asked, const Streams& streams) {
   if (asked.json) {
     fmt::print(streams.out, "{}\n",
                nlohmann::json{{"task", "caption"},
+                              {"data", {{"name", kData}}},
                               {"part", asked.part},
                               {"attention", looking},
                               {"examples", canvases.size()},
@@ -101,8 +103,9 @@ int eval_caption(const EvalCaption& asked, const Streams& streams) {
                               {"parameters", model.model->parameter_count()}}
                    .dump(2));
   } else {
-    fmt::print(streams.out, "caption ({} attention) on {} {} canvases: {}; {:.1f} examples/s\n",
-               looking, canvases.size(), asked.part, tasks::text_of(scores), rate);
+    fmt::print(streams.out,
+               "caption ({} attention) on {} {} canvases of {}: {}; {:.1f} examples/s\n",
+               looking, canvases.size(), asked.part, kData, tasks::text_of(scores), rate);
   }
   if (!asked.answers.empty()) write_caption_answers(asked.answers, canvases, answers);
   return success;

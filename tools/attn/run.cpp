@@ -26,7 +26,7 @@ namespace attn::tools {
 
 const std::vector<std::string>& command_names() {
   static const std::vector<std::string> kNames{
-      "pronounce",   "translate", "summarise",  "caption",    "models",    "train",
+      "pronounce",   "translate", "summarise",  "pairs",      "caption",    "models",    "train",
       "eval",        "compare",   "data",       "mechanisms", "gradcheck", "regress",
       "score",       "embed",     "map",        "gallery",    "explain",   "serve",
       "conformance", "info",      "completion", "bench"};
@@ -54,7 +54,8 @@ Examples:
     attn caption --sample 3                   what is on a picture, and where it looked
     attn models                               the models that ship
     attn help train                           what a command can do
-    attn train pronounce --out phones --minutes 3     a model of your own, from nothing
+    attn train pairs --data mine.tsv --out mine --minutes 3   a model of your own pairs
+    attn pairs --model mine "a text"          what your model answers
     attn mechanisms                           every attention of the literature, one line each
     attn mechanisms bahdanau_decoder          one of them: formula, paper, parts, code
     attn regress co2                          kernel regression on real data, with its weights
@@ -145,6 +146,7 @@ int parsed(const std::vector<std::string>& arguments, const Streams& streams) {
   add_pronounce(app, action);
   add_translate(app, action);
   add_summarise(app, action);
+  add_pairs(app, action);
   add_caption(app, action);
   add_models(app, action);
   add_train(app, action);

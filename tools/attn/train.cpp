@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "attn/core/error.hpp"
@@ -23,12 +25,16 @@
 #include "tools/attn/checks.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/device.hpp"
+#include "tools/attn/draw_map.hpp"
 #include "tools/attn/interrupt.hpp"
 #include "tools/attn/model_folder.hpp"
 #include "tools/attn/progress.hpp"
 #include "tools/attn/subwords.hpp"
+#include "tools/attn/training_config.hpp"
+#include "tools/attn/training_data.hpp"
 #include "tools/attn/training_end.hpp"
 #include "tools/attn/training_flags.hpp"
+#include "tools/attn/training_picture.hpp"
 #include "tools/attn/training_progress.hpp"
 
 namespace attn::tools {
@@ -45,6 +51,11 @@ struct TrainOptions {
   std::uint64_t shard_mib = 0;
   TrainingFlags flags;
   CaptionFlags caption;
+  std::string map;
+  std::string config_file;
+  nlohmann::json config = nlohmann::json::object();  ///< what that file holds
+  bool device_given = false;
+  bool precision_given = false;
 };
 
 /// The part of the command that is worth keeping in the card of the model.
@@ -54,7 +65,11 @@ std::string command_text(const TrainOptions& options) {
     text += " --" + flag + " " + value;
   };
   const TrainingFlags& flags = options.flags;
+  if (!options.config_file.empty())
+    add("config", fs::path(options.config_file).filename().string());
   if (!flags.data.empty()) add("data", fs::path(flags.data).filename().string());
+  if (!flags.source_column.empty()) add("source-column", shell_word(flags.source_column));
+  if (!flags.target_column.empty()) add("target-column", shell_word(flags.target_column));
   for (const std::string& begin : flags.begin)
     add("begin", fs::path(begin).filename().string());
   if (!flags.language.empty()) add("language", flags.language);
@@ -72,42 +87,111 @@ std::string command_text(const TrainOptions& options) {
   return text + device_text(flags) + budget_text(flags.budget);
 }
 
-tasks::TrainingRequest request_of(const TrainOptions& options) {
+/// Folders of the models to begin with: those of the flags, else those of the config.
+std::vector<fs::path> beginnings(const TrainOptions& options) {
+  std::vector<fs::path> folders;
+  for (const std::string& begin : options.flags.begin)
+    folders.push_back(fs::absolute(model_folder(begin, options.task)).lexically_normal());
+  if (folders.empty() && options.config.contains("begin"))
+    for (const nlohmann::json& folder : options.config["begin"])
+      folders.emplace_back(folder.get<std::string>());
+  return folders;
+}
+
+/// Sets what was asked for on top of the task's own: a model to begin with, then the config,
+/// then the flags, which win.
+void ask(const TrainOptions& options, tasks::TrainingRequest& request) {
+  const std::vector<fs::path> begin = beginnings(options);
+  if (!begin.empty()) tasks::begin_with_models(request, begin);
+  tasks::read_request(options.config, files::path_text(options.config_file), request);
+  request.begin = begin;
+  apply(options.flags, request);
+  // Another file is asked for by name: that the first one had other bytes is no matter.
+  if (!options.flags.data.empty()) request.data_checksum.clear();
+  const tasks::Budget& budget = options.flags.budget;
+  if (budget.steps > 0) request.budget.steps = budget.steps;
+  if (budget.epochs > 0) request.budget.epochs = budget.epochs;
+  if (budget.minutes > 0.0) request.budget.minutes = budget.minutes;
+  request.device = name_of(options.flags.device);
+  request.precision = name_of(options.flags.precision);
+  request.save_every = options.save_every;
+  request.shard_mib = static_cast<std::int64_t>(options.shard_mib);
+  request.command = command_text(options);
+}
+
+/// What the config says of how to run, where no flag does.
+void take_config(TrainOptions& options) {
+  if (options.config_file.empty()) return;
+  options.config = read_config(options.config_file, options.task);
+  tasks::TrainingRequest request = tasks::default_request(tasks::task_named(options.task));
+  tasks::read_request(options.config, files::path_text(options.config_file), request);
+  if (!options.device_given) options.flags.device = device_named(request.device);
+  if (!options.precision_given) options.flags.precision = precision_named(request.precision);
+  if (options.save_every == 0) options.save_every = request.save_every;
+  if (options.shard_mib == 0) options.shard_mib = static_cast<std::uint64_t>(request.shard_mib);
+}
+
+/// A training that goes on: what it was asked when it began, but for where its file is now.
+tasks::TrainingRequest saved_request(const TrainOptions& options) {
   const fs::path folder = options.out;
-  check_training_folder(folder, options.resume ? tasks::Resume::yes : tasks::Resume::no);
-  tasks::TrainingRequest request =
-      options.resume ? tasks::load_request(folder)
-                     : tasks::default_request(tasks::task_named(options.task));
+  tasks::TrainingRequest request = tasks::load_request(folder);
   if (request.task != options.task)
     fail(files::path_text(folder), " is a training of ", request.task, ", not of ",
          options.task);
-  if (!options.flags.begin.empty()) {
-    if (options.flags.vocabulary > 0 || !options.flags.source_units.empty() ||
-        !options.flags.target_units.empty())
-      fail("attn train: with --begin the vocabularies are those of that model; leave out ",
-           "--vocabulary, --source-units and --target-units");
-    std::vector<fs::path> folders;
-    folders.reserve(options.flags.begin.size());
-    for (const std::string& begin : options.flags.begin)
-      folders.push_back(model_folder(begin, options.task));
-    tasks::begin_with_models(request, folders);
-  }
   apply(options.flags, request);
-  if (!options.resume) request.command = command_text(options);
+  std::error_code ignored;
+  if (!request.data.empty() && !fs::exists(request.data, ignored))
+    fail<FileError>("the training in ", files::path_text(folder), " learns from ",
+                    files::path_text(request.data),
+                    ", which is not there; name where it is now with --data FILE");
   return request;
+}
+
+tasks::TrainingRequest request_of(const TrainOptions& options) {
+  check_training_folder(options.out, options.resume ? tasks::Resume::yes : tasks::Resume::no);
+  if (options.resume) return saved_request(options);
+  if (!options.flags.begin.empty() &&
+      (options.flags.vocabulary > 0 || !options.flags.source_units.empty() ||
+       !options.flags.target_units.empty()))
+    fail("attn train: with --begin the vocabularies are those of that model; leave out ",
+         "--vocabulary, --source-units and --target-units");
+  tasks::TrainingRequest request = tasks::default_request(tasks::task_named(options.task));
+  ask(options, request);
+  return request;
+}
+
+/// The examples. A task whose defaults follow from them is asked again.
+tasks::Corpus load_data(const TrainOptions& options, tasks::TrainingRequest& request,
+                        const tasks::Say& say) {
+  tasks::Corpus corpus = tasks::load_corpus(request, say);
+  for (const std::string& note : corpus.notes) say(note);
+  check_same_data(request, corpus,
+                  options.resume
+                      ? "Give the file as it was, or learn from this one anew, beginning with "
+                        "what was learnt: attn train " +
+                            options.task + " --begin " + shell_word(options.out) +
+                            " --data FILE --out NEW"
+                      : "Give --data FILE to learn from it all the same");
+  if (!options.resume && request.begin.empty()) {
+    tasks::suit_corpus(request, corpus);
+    ask(options, request);
+  }
+  request.data_checksum = corpus.checksum;
+  return corpus;
 }
 
 void tell_beginning(const tasks::Prepared& prepared, const Streams& streams) {
   fmt::print(
       streams.err,
-      "attn: {} pairs to learn from{}, {} development; {} tokens in, {} out; {} with "
+      "attn: {} pairs to learn from{}, {} development; {} {} in, {} {} out; {} with "
       "{:.2f} million parameters\n",
       prepared.plan.train.size(),
       prepared.dropped > 0
           ? fmt::format(" ({} too long or empty were left out)", prepared.dropped)
           : "",
       prepared.plan.development.size(), prepared.model.source.size(),
-      prepared.model.target.size(),
+      tasks::name_of(prepared.model.source.units()), prepared.model.target.size(),
+      tasks::name_of(prepared.model.target.units()),
       models::option_values("kind").at(static_cast<std::size_t>(prepared.model.options.kind)),
       static_cast<double>(prepared.model.model->parameter_count()) / 1e6);
 }
@@ -127,7 +211,10 @@ std::string misfit(models::ModelOptions options) {
   return "";
 }
 
-int train(const TrainOptions& options, const Streams& streams) {
+int train(TrainOptions options, const Streams& streams) {
+  if (options.task == "caption" && !options.config_file.empty())
+    fail("attn train caption: --config is of tasks that learn from pairs; give flags");
+  take_config(options);
   if (options.threads > 0) ThreadPool::set_default_threads(options.threads);
   check_device(options.flags.device, "attn train");
   use_precision(options.flags, "attn train");
@@ -137,28 +224,28 @@ int train(const TrainOptions& options, const Streams& streams) {
                           .save_every = options.save_every,
                           .shard_bytes = options.shard_mib << 20,
                           .flags = options.flags,
-                          .caption = options.caption},
+                          .caption = options.caption,
+                          .map = options.map},
                          streams);
   if (options.caption.given())
     fail("attn train: the group Caption of the flags is of the task caption, not of ",
          options.task);
-  const tasks::TrainingRequest request = request_of(options);
+  tasks::TrainingRequest request = request_of(options);
   if (const std::string problem = misfit(request.model); !problem.empty()) {
     fmt::print(streams.err, "attn train: {}\nRun with --help for more information.\n", problem);
     return usage;
   }
   const tasks::Say say = progress(streams);
-  const tasks::Corpus corpus = tasks::load_corpus(request, say);
-  for (const std::string& note : corpus.notes) say(note);
+  const tasks::Corpus corpus = load_data(options, request, say);
   const auto resume = options.resume ? tasks::Resume::yes : tasks::Resume::no;
   tasks::Prepared prepared =
       tasks::prepare(request, corpus, options.out, resume, learn_subwords, say);
-  if (!options.resume) {
-    tasks::write_vocabularies(options.out, prepared.model);
-    tasks::save_request(options.out, request);
-  }
+  TrainingPicture picture(options.map, options.out, streams);
+  if (!options.resume) tasks::write_vocabularies(options.out, prepared.model);
+  tasks::save_request(options.out, request);
   tell_beginning(prepared, streams);
-  prepared.plan.budget = options.flags.budget;
+  // A budget of the past does not bound what goes on.
+  prepared.plan.budget = options.resume ? options.flags.budget : request.budget;
   prepared.plan.command = request.command;
   prepared.plan.save_every = options.save_every;
   prepared.plan.shard_bytes = options.shard_mib << 20;
@@ -167,12 +254,17 @@ int train(const TrainOptions& options, const Streams& streams) {
 
   const Interrupt interrupt;
   TrainingProgress line(streams);
-  const tasks::Trained trained =
-      tasks::train(prepared.model, prepared.plan,
-                   {.progress = [&](const tasks::Progress& now) { line(now); },
-                    .stop = [&] { return interrupt.asked(); }});
+  const tasks::Trained trained = tasks::train(prepared.model, prepared.plan,
+                                              {.progress =
+                                                   [&](const tasks::Progress& now) {
+                                                     line(now);
+                                                     picture(now);
+                                                   },
+                                               .stop = [&] { return interrupt.asked(); }});
   line.end();
-  tell_end_of_training(options.task, options.out, request.data, trained, streams);
+  picture.end();
+  // The model knows its data by itself.
+  tell_end_of_training(options.task, options.out, "", trained, streams);
   return success;
 }
 
@@ -188,6 +280,10 @@ void add_train(CLI::App& app, Action& action) {
       "  model.safetensors, config.json, *.vocab   the best model so far, ready to use\n"
       "  checkpoint.safetensors, training.json     everything needed to go on\n"
       "  log.jsonl                                 loss, rate, speed, scores: a line each\n"
+      "training.json holds every option as it was resolved, so that --config "
+      "DIR/training.json\n"
+      "trains the same again; a file with some of its members is a config, too. Flags win.\n"
+      "Watch it: --map draws the curve at each evaluation, attn serve --watch DIR is a page.\n"
       "It ends with the budget, or when the score on the development part gets no better.\n"
       "Ctrl-C saves first. A run that goes on has the same losses as one that never stopped.\n"
       "\nExamples:\n"
@@ -196,7 +292,10 @@ void add_train(CLI::App& app, Action& action) {
       "    attn train pronounce --out old --model luong --score concat --reach local-p\n"
       "    attn train translate --out danish --language da\n"
       "    attn train translate --out fast --device gpu --precision bf16 --batch-tokens 16384\n"
-      "    attn train pronounce --out mine --data words.tsv\n"
+      "    attn train pairs --data mine.tsv --out mine --minutes 3 --map mine/curve.svg\n"
+      "    attn train pairs --data mine.csv --source-column question --target-column answer "
+      "--out mine\n"
+      "    attn train pairs --config mine/training.json --dropout 0.3 --out again\n"
       "    attn train pronounce --out names --begin phones --data names.tsv --rate 0.0003\n"
       "    attn train translate --out mine --data sentences.tsv --vocabulary 2000\n"
       "    attn train caption --out pictures --attention soft --minutes 20");
@@ -219,20 +318,33 @@ void add_train(CLI::App& app, Action& action) {
                   "Where steps are computed; evaluations run on the CPU");
   add_precision_flag(*command, options->flags.precision);
   command
-      ->add_option("--save-every", options->save_every,
-                   "Steps between checkpoints; default: a minute")
+      ->add_option(
+          "--save-every", options->save_every,
+          "Steps between checkpoints; default: after 5 seconds, 10, ... then every minute")
       ->check(above(0));
   command
       ->add_option("--shard-mib", options->shard_mib,
                    "Cut checkpoints into files of at most so many MiB, to be carried on")
       ->check(CLI::Range(1, 1 << 20));
+  command
+      ->add_option("--config", options->config_file,
+                   "What to train, from a file: training.json of a run, or some of its members")
+      ->type_name("FILE.json")
+      ->excludes(resume);
+  command
+      ->add_option("--map", options->map,
+                   "Draw loss and score here at each evaluation: .svg, .pdf, .png, or .json")
+      ->type_name("FILE")
+      ->check(map_file_problem);
   add_budget_flags(*command, options->flags);
   add_data_flags(*command, options->flags);
   add_token_flags(*command, options->flags);
   add_model_flags(*command, options->flags);
   add_training_flags(*command, options->flags);
   add_caption_flags(*command, options->caption);
-  command->callback([options, &action] {
+  command->callback([options, command, &action] {
+    options->device_given = command->count("--device") > 0;
+    options->precision_given = command->count("--precision") > 0;
     action = [options](const Streams& streams) { return train(*options, streams); };
   });
 }

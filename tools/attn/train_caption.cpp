@@ -21,6 +21,7 @@
 #include "tools/attn/progress.hpp"
 #include "tools/attn/training_end.hpp"
 #include "tools/attn/training_flags.hpp"
+#include "tools/attn/training_picture.hpp"
 #include "tools/attn/training_progress.hpp"
 
 namespace attn::tools {
@@ -30,7 +31,8 @@ namespace fs = std::filesystem;
 
 void refuse_flags_of_pairs(const TrainingFlags& flags) {
   if (!flags.model.empty() || !flags.data.empty() || !flags.language.empty() ||
-      !flags.source_units.empty() || !flags.target_units.empty() || flags.vocabulary > 0)
+      !flags.source_units.empty() || !flags.target_units.empty() || flags.vocabulary > 0 ||
+      !flags.source_column.empty() || !flags.target_column.empty())
     fail("attn train caption: the groups Model and Data of the flags are of tasks that learn ",
          "from pairs; here --attention and the groups Caption, Training and Budget are");
 }
@@ -123,6 +125,7 @@ void add_caption_flags(CLI::App& command, CaptionFlags& flags) {
 int train_caption(const TrainCaption& asked, const Streams& streams) {
   const tasks::CaptionRequest request = caption_request(asked);
   const tasks::DigitParts parts = tasks::load_digits(progress(streams));
+  TrainingPicture picture(asked.map, asked.out, streams);
   if (!asked.resume) tasks::save_caption_request(asked.out, request);
   fmt::print(streams.err,
              "attn: {} digits to compose canvases of, {} for development; {} "
@@ -141,9 +144,14 @@ int train_caption(const TrainCaption& asked, const Streams& streams) {
                             .device = asked.flags.device,
                             .precision = steps_in(asked.flags.precision)},
                            parts,
-                           {.progress = [&](const tasks::Progress& now) { line(now); },
+                           {.progress =
+                                [&](const tasks::Progress& now) {
+                                  line(now);
+                                  picture(now);
+                                },
                             .stop = [&] { return interrupt.asked(); }});
   line.end();
+  picture.end();
   tell_end_of_training("caption", asked.out, "", trained, streams);
   return success;
 }

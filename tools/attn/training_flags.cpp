@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstddef>
+#include <filesystem>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -109,6 +110,19 @@ std::string name_of(Precision precision) {
   return kPrecisions[static_cast<std::size_t>(precision)];
 }
 
+Device device_named(const std::string& name) {
+  if (name == attn::name_of(Device::gpu)) return Device::gpu;
+  if (name != attn::name_of(Device::cpu)) fail("device '", name, "'; cpu and gpu are accepted");
+  return Device::cpu;
+}
+
+Precision precision_named(const std::string& name) {
+  const auto* found = std::find(std::begin(kPrecisions), std::end(kPrecisions), name);
+  if (found == std::end(kPrecisions))
+    fail("precision '", name, "'; f32, tf32 and bf16 are accepted");
+  return static_cast<Precision>(found - std::begin(kPrecisions));
+}
+
 void add_precision_flag(CLI::App& command, Precision& precision) {
   const std::vector<std::string> names(std::begin(kPrecisions), std::end(kPrecisions));
   command
@@ -183,9 +197,19 @@ void add_budget_flags(CLI::App& command, TrainingFlags& flags) {
 void add_data_flags(CLI::App& command, TrainingFlags& flags) {
   command
       .add_option("--data", flags.data,
-                  "Pairs of your own: source, tab, target (and further right targets)")
+                  "Pairs of your own: source, tab, target (and further right targets); a .csv "
+                  "file has\n"
+                  "a header, a .jsonl file an object a line")
       ->group("Data")
-      ->type_name("FILE.tsv");
+      ->type_name("FILE");
+  for (auto [flag, value] : {std::pair{"--source-column", &flags.source_column},
+                             std::pair{"--target-column", &flags.target_column}})
+    command
+        .add_option(flag, *value,
+                    "Of a .csv or .jsonl file: its name, or number; default: " +
+                        std::string(value == &flags.source_column ? "source" : "target"))
+        ->group("Data")
+        ->type_name("NAME");
   command.add_option("--language", flags.language, "Of translate: it, da, fr, de or es")
       ->group("Data")
       ->check(CLI::IsMember({"it", "da", "fr", "de", "es"}));
@@ -219,7 +243,10 @@ void apply(const TrainingFlags& flags, tasks::TrainingRequest& request) {
   for (const auto& [name, value] : flags.training)
     tasks::set_training_option(request.training, name, value);
   if (!flags.language.empty()) request.language = flags.language;
-  if (!flags.data.empty()) request.data = flags.data;
+  if (!flags.data.empty())
+    request.data = std::filesystem::absolute(flags.data).lexically_normal();
+  if (!flags.source_column.empty()) request.source_column = flags.source_column;
+  if (!flags.target_column.empty()) request.target_column = flags.target_column;
   if (!flags.source_units.empty())
     request.tokens.source = tasks::units_named(flags.source_units);
   if (!flags.target_units.empty())

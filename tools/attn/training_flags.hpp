@@ -32,6 +32,8 @@ struct TrainingFlags {
   std::vector<std::pair<std::string, std::string>> training;  ///< option of TrainingOptions
   std::string language;
   std::string data;
+  std::string source_column;
+  std::string target_column;
   std::vector<std::string> begin;  ///< model folders
   std::string source_units;
   std::string target_units;
@@ -59,13 +61,16 @@ void use_precision(const TrainingFlags& flags, const std::string& command);
 /// Of parameters and activations.
 DType steps_in(Precision precision);
 std::string name_of(Precision precision);
+/// By the names that --device and --precision take; others are InvalidArgument.
+Device device_named(const std::string& name);
+Precision precision_named(const std::string& name);
 
 /// The flags of model and training.
 void add_model_flags(CLI::App& command, TrainingFlags& flags);
 void add_training_flags(CLI::App& command, TrainingFlags& flags);
 /// --epochs, --minutes, --steps.
 void add_budget_flags(CLI::App& command, TrainingFlags& flags);
-/// --data, --language.
+/// --data, --source-column, --target-column, --language.
 void add_data_flags(CLI::App& command, TrainingFlags& flags);
 /// --source-units, --target-units, --vocabulary, --source-tokens, --target-tokens.
 void add_token_flags(CLI::App& command, TrainingFlags& flags);

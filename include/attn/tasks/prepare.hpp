@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,22 +24,34 @@
 
 namespace attn::tasks {
 
-/// What a run was asked to do, kept in its folder as training.json so that it can go on.
+/// What a run was asked to do, kept in its folder as training.json so that it can go on, and be
+/// done again: that file is also what `attn train --config` reads.
 struct TrainingRequest {
   std::string task;
   std::string language = "it";  ///< of translate
   std::filesystem::path data;   ///< a file of pairs of the user's own; empty: the task's data
+  std::string data_checksum;    ///< SHA-256 of that file as it was learnt from; empty: unknown
+  std::string source_column = "source";  ///< of that file, where it has names
+  std::string target_column = "target";
   TokeniserPlan tokens;
   models::ModelOptions model;  ///< vocabularies are filled in
   TrainingOptions training;
   Limits limits;
   std::string command;  ///< that began it, for the card of the model
-  /// Models whose mean weights come first; not kept: they are in checkpoints.
+  /// Models whose mean weights come first; a run that goes on has them in its checkpoint.
   std::vector<std::filesystem::path> begin;
+  Budget budget;
+  // How it is run. Names are those that the flags take.
+  std::string device = "cpu";
+  std::string precision = "f32";
+  std::int64_t save_every = 0;  ///< steps between checkpoints; 0: by the clock
+  std::int64_t shard_mib = 0;   ///< of a checkpoint's files, at most; 0: one file
 };
 
 /// What the task itself would ask for.
 TrainingRequest default_request(const Task& task);
+/// The same for a task whose defaults follow from the data; data and language stay.
+void suit_corpus(TrainingRequest& request, const Corpus& corpus);
 
 /// Asks for a model like the first one, with its vocabularies, and to begin with its weights,
 /// or with the mean of the weights of all: trained apart from one beginning, they are often
@@ -49,6 +62,15 @@ void begin_with_models(TrainingRequest& request,
 void save_request(const std::filesystem::path& folder, const TrainingRequest& request);
 /// FileError when the folder has none, or a damaged one.
 TrainingRequest load_request(const std::filesystem::path& folder);
+
+/// All members of training.json by their paths: "data", "model.dim", "training.rate", ...
+std::vector<std::string> request_members();
+/// Those of an object that training.json does not have.
+std::vector<std::string> unknown_members(const nlohmann::json& object);
+/// Sets what the object holds, a part of training.json or all of it; the rest stays as it is.
+/// FileError, which begins with `where`, for an unknown member or a value of another kind.
+void read_request(const nlohmann::json& object, const std::string& where,
+                  TrainingRequest& request);
 
 /// Trains a subword vocabulary of a size; the program attn-vocabulary does it.
 using LearnSubwords =

@@ -73,6 +73,8 @@ struct Task {
   std::function<std::string(const PairModel&, std::string_view)> refuse;
   /// The task's own data; `language` matters to translate alone.
   std::function<Corpus(const std::string& language, const Say& say)> load;
+  /// Makes tokens, model and limits suit the data, where a task does not know it beforehand.
+  std::function<void(Task& task, const Corpus& corpus)> suit = {};
 };
 
 const std::vector<Task>& all_tasks();

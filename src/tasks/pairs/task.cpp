@@ -1,0 +1,79 @@
+// pairs: texts of the user's own, whatever they are.
+
+#include "attn/tasks/task.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "attn/core/error.hpp"
+#include "attn/models/options.hpp"
+#include "attn/tasks/batches.hpp"
+#include "attn/tasks/corpus.hpp"
+#include "attn/tasks/corpus_report.hpp"
+#include "attn/tasks/scores.hpp"
+#include "attn/text/tokeniser.hpp"
+#include "attn/text/unicode.hpp"
+#include "tasks/subword_task.hpp"
+#include "tasks/tasks.hpp"
+
+namespace attn::tasks {
+namespace {
+
+/// Where nearly all texts have at most so many characters they are read letter by letter:
+/// words, dates, codes. Sentences are longer, and a letter of them tells little.
+constexpr std::size_t kShortText = 48;
+/// Subwords: as many as that many pairs have examples of.
+constexpr std::size_t kManyPairs = 20000;
+
+/// Short texts: a small recurrent model that looks learns them in a minute, where a Transformer
+/// needs several (docs/training.md, section 5).
+void read_letters(Task& task) {
+  task.tokens = {.source = text::Units::characters, .target = text::Units::characters};
+  task.model.kind = models::Kind::bahdanau;
+  task.model.dim = 96;
+  task.limits = {.source = 96, .target = 96};
+  task.training.warm_up = 100;
+  task.training.average = 0.995;
+  task.training.evaluate_every = 250;
+}
+
+void read_subwords(Task& task, std::size_t pairs) {
+  const Task sentences = subword_task(pairs < kManyPairs ? 2000 : 4000);
+  task.tokens = sentences.tokens;
+  task.model = sentences.model;
+  task.limits = {.source = 128, .target = 128};
+  task.training = sentences.training;
+}
+
+void suit(Task& task, const Corpus& corpus) {
+  std::vector<std::size_t> sources;
+  std::vector<std::size_t> targets;
+  for (const Example& example : corpus.train) {
+    sources.push_back(text::code_points(example.source).size());
+    for (const std::string& target : example.targets)
+      targets.push_back(text::code_points(target).size());
+  }
+  if (lengths_of(sources).most <= kShortText && lengths_of(targets).most <= kShortText)
+    read_letters(task);
+  else
+    read_subwords(task, corpus.train.size());
+}
+
+}  // namespace
+
+Task pairs_task() {
+  Task task;
+  task.name = "pairs";
+  task.about = "your own pairs: a text becomes what your file says it becomes";
+  task.metric = Metric::exact;
+  read_letters(task);
+  task.suit = suit;
+  task.load = [](const std::string&, const Say&) -> Corpus {
+    fail("the task pairs has no data of its own; name your file with --data FILE ",
+         "(source<TAB>target a line, .csv with a header, or .jsonl)");
+  };
+  return task;
+}
+
+}  // namespace attn::tasks
