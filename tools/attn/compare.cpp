@@ -20,6 +20,7 @@
 #include "attn/core/thread_pool.hpp"
 #include "attn/files/json.hpp"
 #include "attn/files/printable.hpp"
+#include "attn/maps/map.hpp"
 #include "attn/models/options.hpp"
 #include "attn/tasks/checkpoint.hpp"
 #include "attn/tasks/corpus.hpp"
@@ -35,6 +36,7 @@
 #include "tools/attn/checks.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/device.hpp"
+#include "tools/attn/draw_map.hpp"
 #include "tools/attn/interrupt.hpp"
 #include "tools/attn/progress.hpp"
 #include "tools/attn/subwords.hpp"
@@ -80,6 +82,7 @@ struct CompareOptions {
   std::int64_t limit = 2000;
   int threads = 0;
   bool json = false;
+  std::string map;
   TrainingFlags flags;
 };
 
@@ -105,8 +108,11 @@ Halves halves_of(const std::vector<tasks::Example>& examples) {
   return halves;
 }
 
-tasks::TrainingRequest request_of(const CompareOptions& options, const Contender& contender) {
+/// Where the task's defaults follow from the data, `corpus` is it.
+tasks::TrainingRequest request_of(const CompareOptions& options, const Contender& contender,
+                                  const tasks::Corpus* corpus) {
   tasks::TrainingRequest request = tasks::default_request(tasks::task_named(options.task));
+  if (corpus != nullptr) tasks::suit_corpus(request, *corpus);
   request.model.copy = models::Copy::none;
   for (const auto& [name, value] : contender.options)
     models::set_option(request.model, name, value);
@@ -132,7 +138,7 @@ std::string fingerprint_of(const tasks::Corpus& corpus) {
 /// What a contender is measured with. A result of anything else is no line of the same table.
 nlohmann::json run_of(const CompareOptions& options, const Contender& contender,
                       const tasks::Corpus& corpus, const std::string& fingerprint) {
-  const tasks::TrainingRequest request = request_of(options, contender);
+  const tasks::TrainingRequest request = request_of(options, contender, &corpus);
   const TrainingFlags& flags = options.flags;
   return {{"task", options.task},
           {"data", files::printable(corpus.name)},
@@ -152,6 +158,17 @@ nlohmann::json run_of(const CompareOptions& options, const Contender& contender,
           {"limit", options.limit},
           {"device", std::string(name_of(flags.device))},
           {"precision", name_of(flags.precision)}};
+}
+
+/// " 5 minutes", " 2000 steps".
+std::string spoken(const tasks::Budget& budget) {
+  std::string text;
+  if (budget.minutes > 0.0) text += fmt::format(" {:g} minutes", budget.minutes);
+  if (budget.epochs > 0)
+    text += fmt::format("{} {} epochs", text.empty() ? "" : " or", budget.epochs);
+  if (budget.steps > 0)
+    text += fmt::format("{} {} steps", text.empty() ? "" : " or", budget.steps);
+  return text;
 }
 
 using ByMetric = std::map<std::string, double>;
@@ -242,7 +259,7 @@ nlohmann::json run_one(const CompareOptions& options, const Competitor& one,
                        const Interrupt& interrupt, const Streams& streams) {
   const Contender& contender = one.contender;
   const fs::path& folder = one.folder;
-  const tasks::TrainingRequest request = request_of(options, contender);
+  const tasks::TrainingRequest request = request_of(options, contender, &corpus);
   const tasks::Say say = progress(streams);
   tasks::Prepared prepared =
       tasks::prepare(request, corpus, folder, begin(one), learn_subwords, say);
@@ -303,14 +320,42 @@ void print_table(const std::vector<Line>& table, const Halves& halves, const Str
              halves.median, halves.brief.size(), halves.lengthy.size());
 }
 
+/// The score that chooses, of each contender that is done.
+maps::Bars bars_of(const CompareOptions& options, const std::vector<Line>& table,
+                   const std::string& data, std::size_t examples) {
+  const std::string metric = tasks::name_of(tasks::task_named(options.task).metric);
+  maps::Bars bars{
+      .title = "Kinds of attention on " + files::printable(data),
+      .caption = fmt::format("{} on {} test examples after{} of training each.", metric,
+                             examples, spoken(options.flags.budget)),
+      .value_title = metric + (tasks::counts_errors(metric) ? ", % (lower is better)"
+                                                            : ", % (higher is better)"),
+      .groups = {},
+      .series = {{"all", {}}, {"short", {}}, {"long", {}}}};
+  const bool halves = std::all_of(table.begin(), table.end(), [](const Line& line) {
+    return !line.brief.empty() && !line.lengthy.empty();
+  });
+  if (!halves) bars.series.resize(1);
+  for (const Line& line : table) {
+    bars.groups.push_back(line.about);
+    const ByMetric* parts[] = {&line.all, &line.brief, &line.lengthy};
+    for (std::size_t i = 0; i < bars.series.size(); ++i) {
+      const auto found = parts[i]->find(metric);
+      bars.series[i].values.push_back(found == parts[i]->end() ? 0.0 : found->second);
+    }
+  }
+  return bars;
+}
+
 int compare(const CompareOptions& options, const Streams& streams) {
+  if (!options.map.empty()) check_map_output(options.map);
   if (options.threads > 0) ThreadPool::set_default_threads(options.threads);
   check_device(options.flags.device, "attn compare");
   use_precision(options.flags, "attn compare");
   const tasks::Budget& budget = options.flags.budget;
   if (budget.minutes <= 0.0 && budget.epochs <= 0 && budget.steps <= 0)
     fail("the same budget is what makes a comparison: give --minutes, --epochs or --steps");
-  const tasks::TrainingRequest request = request_of(options, contenders().front());
+  const tasks::TrainingRequest request = request_of(options, contenders().front(), nullptr);
   const tasks::Say say = progress(streams);
   tasks::Corpus corpus = tasks::load_corpus(request, say);
   if (corpus.test.empty()) fail(corpus.name, " has no test part");
@@ -343,7 +388,12 @@ int compare(const CompareOptions& options, const Streams& streams) {
     }
     results.push_back(read_result(one.result(), one.run));
     table.push_back(line_of(results.back(), files::path_text(one.result())));
+    if (!options.map.empty())
+      write_map(
+          bars_of(options, table, corpus.name, halves.brief.size() + halves.lengthy.size()),
+          options.map);
   }
+  if (!options.map.empty()) fmt::print(streams.err, "Written: {}\n", options.map);
   if (options.json) {
     fmt::print(streams.out, "{}\n", results.dump(2));
   } else {
@@ -368,7 +418,8 @@ void add_compare(CLI::App& app, Action& action) {
       "\nExamples:\n"
       "    attn compare pronounce --out compare --minutes 5\n"
       "    attn compare pronounce --out compare --epochs 2 --only none --only dot\n"
-      "    attn compare translate --out mine --data pairs.tsv --steps 2000");
+      "    attn compare pairs --out kinds --data mine.tsv --minutes 1 --map kinds.svg\n"
+      "    attn map kinds/dot kinds/bahdanau --out curves.svg     how two of them learnt");
   add_task_argument(*command, options->task);
   command->add_option("--out", options->out, "Folder of all trainings")
       ->required()
@@ -381,6 +432,11 @@ void add_compare(CLI::App& app, Action& action) {
       ->check(above(0));
   add_threads_flag(*command, options->threads);
   command->add_flag("--json", options->json, "As JSON");
+  command
+      ->add_option("--map", options->map,
+                   "Draw the scores as bars here after each: .svg, .pdf, .png, or .json")
+      ->type_name("FILE")
+      ->check(map_file_problem);
   add_device_flag(*command, options->flags.device,
                   "Where steps are computed; evaluations run on the CPU");
   add_precision_flag(*command, options->flags.precision);
