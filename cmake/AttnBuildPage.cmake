@@ -21,8 +21,8 @@ function(run_quietly result log)
 endfunction()
 
 file(REMOVE_RECURSE "${WORK}/src" "${WORK}/style" "${WORK}/public" "${WORK}/dist")
-foreach(name src style public package.json package-lock.json .npmrc index.html vite.config.mjs
-    tsconfig.json)
+foreach(name src style public package.json package-lock.json .npmrc index.html watch.html
+    vite.config.mjs vite.watch.config.mjs tsconfig.json)
   file(COPY "${WEB}/${name}" DESTINATION "${WORK}")
 endforeach()
 
@@ -45,11 +45,14 @@ if(NOT installed STREQUAL lock)
   file(WRITE "${stamp}" "${lock}")
 endif()
 
-run_quietly(failed log "${NODE}" node_modules/vite/bin/vite.js build --logLevel warn)
-if(failed)
-  give_up("Vite failed" "${log}")
-  return()
-endif()
+foreach(config vite.config.mjs vite.watch.config.mjs)
+  run_quietly(failed log "${NODE}" node_modules/vite/bin/vite.js build --logLevel warn
+    --config ${config})
+  if(failed)
+    give_up("Vite failed" "${log}")
+    return()
+  endif()
+endforeach()
 run_quietly(failed log "${NODE}" "${WEB}/embed.mjs" "${WORK}/dist" "${OUT}")
 if(failed)
   give_up("the files of the page cannot be embedded" "${log}")

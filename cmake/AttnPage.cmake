@@ -44,7 +44,7 @@ function(attn_add_page)
         "-DOUT=${source}" "-DNODE=${ATTN_NODE}" "-DNPM=${ATTN_NPM}" "-DMUST=${ATTN_PAGE}"
         -P "${PROJECT_SOURCE_DIR}/cmake/AttnBuildPage.cmake"
       DEPENDS ${files} "${web}/package.json" "${web}/package-lock.json" "${web}/index.html"
-        "${web}/vite.config.mjs" "${web}/embed.mjs"
+        "${web}/watch.html" "${web}/vite.config.mjs" "${web}/vite.watch.config.mjs" "${web}/embed.mjs"
         "${PROJECT_SOURCE_DIR}/cmake/AttnBuildPage.cmake"
       COMMENT "Building the page" VERBATIM)
   endif()

@@ -8,6 +8,8 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -18,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "tasks/scratch.hpp"
 #include "tools/http_client.hpp"
 #include "tools/serve/assets.hpp"
 #include "tools/serve/models.hpp"
@@ -119,6 +122,60 @@ TEST(Serve, EveryRouteIsDescribedAndEveryDescribedRouteAnswers) {
     known.insert(std::string(route.method) + " " + std::string(route.path));
   EXPECT_EQ(known, described);
   EXPECT_EQ(body_of(server.say(get("/health"))), "{\"status\":\"ok\"}\n");
+}
+
+TEST(Serve, WatchesTheTrainingsItWasStartedWithAndNothingElse) {
+  const tasks::Scratch scratch;
+  const auto folder = [&](const char* name) { return scratch.path() / name; };
+  std::filesystem::create_directories(folder("mine"));
+  std::filesystem::create_directories(folder("broken"));
+  scratch.write("secret.jsonl", "{\"loss\":1.0,\"step\":10}\n");
+  scratch.write("broken/log.jsonl", "no log\nat all\n");
+  scratch.write(
+      "mine/training.json",
+      R"({"task": "pairs", "data": "/home/me/dates.tsv", "model": {"kind": "luong"}})");
+  scratch.write("mine/log.jsonl",
+                "{\"event\":\"begin\",\"step\":0,\"budget\":{\"steps\":40}}\n"
+                "{\"loss\":2.5,\"step\":10,\"tokens_per_second\":900,\"left\":30}\n"
+                "{\"development\":{\"CER\":12.5,\"exact\":50.0},\"metric\":\"CER\",\"step\":10,"
+                "\"samples\":[{\"source\":\"s\",\"answer\":\"a\",\"target\":\"t\"}]}\n");
+  serve::Options options = quick();
+  options.watch = {folder("mine"), folder("later"), folder("broken")};
+  const Running server(options);
+  const auto runs = [&] {
+    const std::string answer = server.say(get("/api/run"));
+    EXPECT_EQ(status_of(answer), 200) << answer;
+    EXPECT_EQ(answer.find(scratch.path().string()), std::string::npos) << "no path is told";
+    EXPECT_EQ(answer.find("/home/me"), std::string::npos) << "nor one of the data";
+    return nlohmann::json::parse(body_of(answer)).at("runs");
+  };
+  const auto before = runs();
+  ASSERT_EQ(before.size(), 3u);
+  EXPECT_EQ(before[0]["name"], "mine");
+  EXPECT_EQ(before[0]["state"], "running");
+  EXPECT_EQ(before[0]["budget"]["steps"], 40);
+  EXPECT_EQ(before[0]["task"], "pairs");
+  EXPECT_EQ(before[0]["data"], "dates.tsv");
+  EXPECT_EQ(before[0]["metric"]["lower_is_better"], true);
+  EXPECT_EQ(before[0]["best"]["value"], 12.5);
+  EXPECT_EQ(before[0]["samples"][0]["answer"], "a");
+  EXPECT_EQ(before[1]["state"], "waiting");
+  EXPECT_EQ(before[2]["state"], "unreadable");
+
+  // It moves on, and another begins.
+  std::filesystem::create_directories(folder("later"));
+  scratch.write("later/log.jsonl", "{\"event\":\"begin\",\"step\":0,\"budget\":{}}\n");
+  std::ofstream(folder("mine") / "log.jsonl", std::ios::app)
+      << "{\"event\":\"end\",\"step\":40,\"why\":\"budget\"}\n";
+  const auto after = runs();
+  EXPECT_EQ(after[0]["state"], "ended");
+  EXPECT_EQ(after[0]["step"], 40);
+  EXPECT_EQ(after[1]["state"], "running");
+
+  for (const char* path : {"/api/run/../secret.jsonl", "/api/run/mine", "/log.jsonl",
+                           "/mine/log.jsonl", "/watch/mine"})
+    EXPECT_EQ(status_of(server.say(get(path))), 404) << path;
+  EXPECT_EQ(status_of(server.say(post("/api/run", "{}"))), 405);
 }
 
 TEST(Serve, AnswersWithTokensWeightsAndHeads) {

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -39,6 +40,7 @@ can reach it unless --host says otherwise, and no page but its own may ask it un
 Examples:
     attn serve                                     then open http://127.0.0.1:8080/
     attn serve --port 0                            any free port; the address is printed
+    attn serve --watch mine                        a page of the training in mine, live
     attn serve --model translate=my-model          a model of your own beside the one that ships
     attn serve --host 0.0.0.0 --allow-host box.lan on every address, as http://box.lan:8080/
     curl -s localhost:8080/api/answer -H 'content-type: application/json' \
@@ -47,6 +49,7 @@ Examples:
 struct ServeFlags {
   serve::Options options;
   std::vector<std::string> models;
+  std::vector<std::string> watch;
   double seconds = 10.0;
   bool verbose = false;
   Device device = Device::cpu;
@@ -76,7 +79,7 @@ serve::Models load_models(const std::vector<std::string>& named, Device device,
   for (const tasks::Task& task : tasks::all_tasks()) {
     if (const auto folder = shipped_model(task.name)) {
       models.add(task.name, models.free_name(task.name, "shipped"), *folder);
-    } else if (!models.has(task.name)) {
+    } else if (!models.has(task.name) && task.name != "pairs") {
       fmt::print(streams.err, "attn: there is no model for {}; it is left out\n", task.name);
     }
   }
@@ -90,11 +93,29 @@ serve::Models load_models(const std::vector<std::string>& named, Device device,
   return models;
 }
 
+/// Absolute, so that names are known and no other folder is ever looked into. One that is not
+/// there yet may come: a training makes it.
+std::vector<std::filesystem::path> watched(const std::vector<std::string>& named) {
+  std::vector<std::filesystem::path> folders;
+  std::error_code ignored;
+  for (const std::string& name : named) {
+    std::filesystem::path folder = std::filesystem::absolute(name).lexically_normal();
+    if (!folder.has_filename()) folder = folder.parent_path();  // "run/"
+    if (std::filesystem::exists(folder, ignored) &&
+        !std::filesystem::is_directory(folder, ignored))
+      fail<FileError>("--watch takes the folder of a training, and ", files::path_text(folder),
+                      " is none");
+    folders.push_back(std::move(folder));
+  }
+  return folders;
+}
+
 int serve_until_asked(const ServeFlags& flags, const Streams& streams) {
   serve::Options options = flags.options;
   options.limits.request = std::chrono::milliseconds(static_cast<int>(flags.seconds * 1000));
   options.limits.pause = std::min(options.limits.pause, options.limits.request);
   if (flags.verbose) options.log = streams.err;
+  options.watch = watched(flags.watch);
   if (!serve::has_page())
     fmt::print(
         streams.err,
@@ -105,6 +126,8 @@ int serve_until_asked(const ServeFlags& flags, const Streams& streams) {
   serve::Server server(service);
   server.stop_on_signals();
   fmt::print(streams.out, "{}\n", server.address());
+  if (!flags.watch.empty())
+    fmt::print(streams.out, "{}watch.html shows the training\n", server.address());
   std::fflush(streams.out);
   server.run();
   return success;
@@ -136,6 +159,13 @@ void add_serve(CLI::App& app, Action& action) {
       ->add_option("--model", flags->models, "A model beside those that ship; may be repeated")
       ->allow_extra_args(false)
       ->type_name("TASK=DIR");
+  command
+      ->add_option(
+          "--watch", flags->watch,
+          "Show the training in this folder, which may begin later, at /watch.html; may "
+          "be repeated")
+      ->allow_extra_args(false)
+      ->type_name("RUN");
   command
       ->add_option("--allow-origin", options.origins,
                    "Pages of this origin may ask as well; *: all; may be repeated")

@@ -28,6 +28,7 @@
 #include "tools/serve/options.hpp"
 #include "tools/serve/service.hpp"
 #include "tools/serve/step_api.hpp"
+#include "tools/serve/watch_api.hpp"
 
 namespace attn::serve {
 namespace {
@@ -130,7 +131,8 @@ const std::vector<Route>& routes() {
                                           {"POST", "/api/live", live},
                                           {"POST", "/api/answer", answer},
                                           {"POST", "/api/step", answer_step},
-                                          {"POST", "/api/caption", answer_caption}};
+                                          {"POST", "/api/caption", answer_caption},
+                                          {"GET", "/api/run", watch_runs}};
   return kRoutes;
 }
 

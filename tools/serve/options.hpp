@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -31,10 +32,11 @@ struct Limits {
 
 struct Options {
   std::string host = "127.0.0.1";
-  std::uint16_t port = 8080;         ///< 0: any
-  int threads = 2;                   ///< model calls at once
-  std::vector<std::string> origins;  ///< that may ask from other pages; "*": all
-  std::vector<std::string> names;    ///< that a Host header may have besides its own
+  std::uint16_t port = 8080;                 ///< 0: any
+  int threads = 2;                           ///< model calls at once
+  std::vector<std::string> origins;          ///< that may ask from other pages; "*": all
+  std::vector<std::string> names;            ///< that a Host header may have besides its own
+  std::vector<std::filesystem::path> watch;  ///< folders of trainings that a page shows
   Limits limits;
   std::FILE* log = nullptr;  ///< an access line a request
 };
