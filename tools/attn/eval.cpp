@@ -138,8 +138,7 @@ int eval(const EvalOptions& options, const Streams& streams) {
   const tasks::Answerer answerer(load_model_on(options.flags.device, folder, "attn eval"));
   if (answerer.task().name != options.task)
     fail(folder.string(), " is a model for ", answerer.task().name, ", not for ", options.task);
-  const tasks::TrainingRequest request =
-      data_of_model(folder, answerer.model(), options.flags);
+  const tasks::TrainingRequest request = data_of_model(folder, answerer.model(), options.flags);
   const tasks::Say say = progress(streams);
   tasks::Corpus corpus = tasks::load_corpus(request, say);
   if (options.flags.data.empty())
@@ -174,8 +173,8 @@ int eval(const EvalOptions& options, const Streams& streams) {
                    .dump(2));
   } else {
     fmt::print(streams.out, "{} on {} {} examples of {} (beam {}): {}; {:.1f} examples/s\n",
-               options.task, examples.size(), options.part, files::printable(corpus.name),
-               beam, tasks::text_of(made.scores), rate);
+               options.task, examples.size(), options.part, files::printable(corpus.name), beam,
+               tasks::text_of(made.scores), rate);
   }
   if (!options.answers.empty()) write_answers(options.answers, made);
   return success;

@@ -1,31 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include <fmt/core.h>
-
 #include <CLI/CLI.hpp>
-#include <cstdint>
 #include <memory>
-#include <string>
-#include <string_view>
 
-#include "attn/files/printable.hpp"
-#include "attn/tasks/pair_model.hpp"
 #include "tools/attn/answering.hpp"
 #include "tools/attn/command.hpp"
 
 namespace attn::tools {
-namespace {
-
-/// Pairs that are too long are not learnt from, so a text that is too long is not answered.
-std::string too_long(const tasks::PairModel& model, std::string_view text) {
-  const auto tokens = static_cast<std::int64_t>(model.source.encode(text).size());
-  if (tokens <= model.limits.source) return "";
-  return fmt::format("is a text of {} tokens: {}; the model reads at most {}", tokens,
-                     files::in_quotes(text), model.limits.source);
-}
-
-}  // namespace
-
 void add_pairs(CLI::App& app, Action& action) {
   auto options = std::make_shared<AnswerOptions>();
   CLI::App* command =
@@ -47,7 +28,7 @@ void add_pairs(CLI::App& app, Action& action) {
   add_answer_options(*command, "pairs", *options);
   command->callback([options, &action] {
     action = [options](const Streams& streams) {
-      return answer_all("pairs", *options, {.problem = too_long}, streams);
+      return answer_all("pairs", *options, streams);
     };
   });
 }

@@ -26,10 +26,10 @@ namespace attn::tools {
 
 const std::vector<std::string>& command_names() {
   static const std::vector<std::string> kNames{
-      "pronounce",   "translate", "summarise",  "pairs",      "caption",    "models",    "train",
-      "eval",        "compare",   "data",       "mechanisms", "gradcheck", "regress",
-      "score",       "embed",     "map",        "gallery",    "explain",   "serve",
-      "conformance", "info",      "completion", "bench"};
+      "pronounce", "translate",   "summarise", "pairs",      "caption",    "models",
+      "train",     "eval",        "compare",   "data",       "mechanisms", "gradcheck",
+      "regress",   "score",       "embed",     "map",        "gallery",    "explain",
+      "serve",     "conformance", "info",      "completion", "bench"};
   return kNames;
 }
 

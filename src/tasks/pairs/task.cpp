@@ -3,14 +3,18 @@
 #include "attn/tasks/task.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "attn/core/error.hpp"
+#include "attn/files/printable.hpp"
 #include "attn/models/options.hpp"
 #include "attn/tasks/batches.hpp"
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/corpus_report.hpp"
+#include "attn/tasks/pair_model.hpp"
 #include "attn/tasks/scores.hpp"
 #include "attn/text/tokeniser.hpp"
 #include "attn/text/unicode.hpp"
@@ -60,6 +64,14 @@ void suit(Task& task, const Corpus& corpus) {
     read_subwords(task, corpus.train.size());
 }
 
+/// Pairs that are too long are not learnt from, so a text that is too long is not answered.
+std::string too_long(const PairModel& model, std::string_view text) {
+  const auto tokens = static_cast<std::int64_t>(model.source.encode(text).size());
+  if (tokens <= model.limits.source) return "";
+  return "is a text of " + std::to_string(tokens) + " tokens: " + files::in_quotes(text) +
+         "; the model reads at most " + std::to_string(model.limits.source);
+}
+
 }  // namespace
 
 Task pairs_task() {
@@ -69,6 +81,7 @@ Task pairs_task() {
   task.metric = Metric::exact;
   read_letters(task);
   task.suit = suit;
+  task.refuse = too_long;
   task.load = [](const std::string&, const Say&) -> Corpus {
     fail("the task pairs has no data of its own; name your file with --data FILE ",
          "(source<TAB>target a line, .csv with a header, or .jsonl)");
