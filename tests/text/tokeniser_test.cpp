@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,17 @@ TEST(Tokeniser, LearnsTheCommonestUnitsEqualOnesByCodePoint) {
   EXPECT_EQ(words.size(), 4 + 5);
   EXPECT_EQ(words.encode("a  b nothing z"), (Ids{5, 4, Mark::unknown, 7}));
   EXPECT_EQ(words.decode(Ids{Mark::bos, 5, Mark::unknown, 4, Mark::eos, Mark::pad}), "a b");
+}
+
+TEST(Tokeniser, FindsTheNumberOfALabel) {
+  const std::vector<std::string> lines{"b a a  b c"};
+  for (const Units units : {Units::characters, Units::words}) {
+    const Tokeniser tokeniser = Tokeniser::learn(units, lines, 100);
+    for (std::int64_t id = 0; id < tokeniser.size(); ++id)
+      EXPECT_EQ(tokeniser.find(tokeniser.label(id)), id) << tokeniser.label(id);
+    EXPECT_EQ(tokeniser.find("zebra"), std::nullopt);
+    EXPECT_EQ(tokeniser.find(""), std::nullopt);
+  }
 }
 
 TEST(Tokeniser, DecodeUndoesEncodeForEveryKindOfUnit) {
