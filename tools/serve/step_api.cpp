@@ -121,7 +121,7 @@ Plan answer_step(const Service& service, const Request& request) {
   const std::string task = fields.text("task", kLongestName);
   const ServedModel& served =
       service.models().find(task, fields.optional_text("model", kLongestName));
-  const tasks::PairModel& model = served.model;
+  const tasks::PairModel& model = served.answerer.model();
   tasks::Answer answer;
   answer.source =
       numbers_of(fields.texts("source_tokens", kMostTokens), model.source, "source_tokens");
