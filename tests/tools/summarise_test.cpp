@@ -9,17 +9,18 @@
 namespace attn::tools {
 namespace {
 
-const std::string kText =
+const std::string kDescription =
     "Frobnix is a fast web server that needs little memory. It serves static files.";
 
 TEST(Summarise, ReadsATextThatIsGivenAsAnArgument) {
-  const Said named = say({"summarise", "--text", kText, "--beam", "1"});
+  const Said named = say({"summarise", "--text", kDescription, "--beam", "1"});
   ASSERT_EQ(named.status, success) << named.err;
   ASSERT_FALSE(named.out.empty());
-  EXPECT_EQ(say({"summarise", kText, "--beam", "1"}).out, named.out);
-  EXPECT_EQ(say({"summarize", kText, "--beam", "1"}).out, named.out) << "as Americans spell it";
+  EXPECT_EQ(say({"summarise", kDescription, "--beam", "1"}).out, named.out);
+  EXPECT_EQ(say({"summarize", kDescription, "--beam", "1"}).out, named.out)
+      << "as Americans spell it";
   const tasks::Scratch scratch;
-  const std::string file = scratch.write("a file with spaces.txt", kText).string();
+  const std::string file = scratch.write("a file with spaces.txt", kDescription).string();
   EXPECT_EQ(say({"summarise", file, "--beam", "1"}).out, named.out) << "a file is a file";
 }
 

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "attn/core/cxx20.hpp"  // IWYU pragma: keep
+
 namespace attn::files {
 
 /// Columns of text, all of the same length.
