@@ -377,6 +377,11 @@ TEST(TrainCommand, TheFileItWritesTrainsTheSameAgainAndFlagsWin) {
   EXPECT_EQ(losses(at("shorter")).size(), 1u);
   EXPECT_NE(losses(at("shorter"))[0], losses(at("first"))[0]);
 
+  // Scored where its file lies now, with the columns of the training.
+  fs::copy_file(at("pairs.csv"), at("moved.csv"));
+  const Said moved = say({"eval", "pairs", "--model", at("first"), "--data", at("moved.csv")});
+  EXPECT_EQ(moved.status, success) << moved.err;
+
   // By hand: a few members, the file beside it.
   scratch.write("run.json",
                 R"({"task": "pairs", "data": "pairs.csv", "source_column": "word",
@@ -439,6 +444,7 @@ TEST(TrainCommand, PairsAreLearntAnsweredAndDrawn) {
   EXPECT_EQ(overlong.status, failure);
   EXPECT_NE(overlong.err.find("reads at most"), std::string::npos) << overlong.err;
 
+  EXPECT_EQ(say({"pairs", "abcd"}).status, usage) << "no model of it ships";
   EXPECT_EQ(say({"data", "pairs", "--data", data}).status, success);
   const Said none = say({"train", "pairs", "--out", scratch.path() / "none"});
   EXPECT_EQ(none.status, failure);

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -336,12 +337,14 @@ maps::Bars bars_of(const CompareOptions& options, const std::vector<Line>& table
     return !line.brief.empty() && !line.lengthy.empty();
   });
   if (!halves) bars.series.resize(1);
+  if (halves) bars.caption += " Short and long sources are parted at their median length.";
   for (const Line& line : table) {
     bars.groups.push_back(line.about);
     const ByMetric* parts[] = {&line.all, &line.brief, &line.lengthy};
     for (std::size_t i = 0; i < bars.series.size(); ++i) {
       const auto found = parts[i]->find(metric);
-      bars.series[i].values.push_back(found == parts[i]->end() ? 0.0 : found->second);
+      const double value = found == parts[i]->end() ? 0.0 : found->second;
+      bars.series[i].values.push_back(std::round(100.0 * value) / 100.0);
     }
   }
   return bars;

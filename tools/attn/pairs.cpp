@@ -16,16 +16,19 @@ void add_pairs(CLI::App& app, Action& action) {
       "CSV,\n"
       "or JSON lines), and a minute. The answer is one line a text.\n"
       "\nExamples:\n"
-      "    printf 'cat\\tcats\\nbox\\tboxes\\n' > plurals.tsv      a few hundred such lines\n"
-      "    attn train pairs --data plurals.tsv --out plurals --minutes 1\n"
-      "    attn pairs --model plurals fox\n"
-      "    attn pairs --model plurals --best 3 fox\n"
-      "    attn pairs --model plurals - < words.txt > answers.txt\n"
-      "    attn pairs --model plurals fox --show       where each letter looked");
+      "    seq 0 19999 | LC_ALL=C awk '{t = $1 * 86400;\n"
+      "      print strftime(\"%-d %B %Y\", t, 1) \"\\t\" strftime(\"%Y-%m-%d\", t, 1)}' > "
+      "dates.tsv\n"
+      "    attn train pairs --data dates.tsv --out dates --minutes 1\n"
+      "    attn pairs --model dates \"12 August 1997\"\n"
+      "    attn pairs --model dates --best 3 \"1 May 2000\"\n"
+      "    cut -f 1 dates.tsv | head | attn pairs --model dates -\n"
+      "    attn pairs --model dates \"1 May 2000\" --show       where each letter looked");
   command->add_option("texts", options->texts, "Texts, or - for one a line")
       ->required()
       ->type_name("TEXT");
   add_answer_options(*command, "pairs", *options);
+  command->get_option("--model")->required();  // none ships
   command->callback([options, &action] {
     action = [options](const Streams& streams) {
       return answer_all("pairs", *options, streams);

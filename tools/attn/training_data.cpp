@@ -71,7 +71,7 @@ tasks::TrainingRequest data_of_model(const fs::path& folder, const tasks::PairMo
                                      const TrainingFlags& flags) {
   tasks::TrainingRequest request = tasks::default_request(tasks::task_named(model.task));
   std::error_code ignored;
-  if (flags.data.empty() && flags.language.empty()) {
+  if (flags.language.empty()) {
     if (fs::exists(folder / "training.json", ignored)) {
       const tasks::TrainingRequest saved = tasks::load_request(folder);
       request.language = saved.language;
@@ -79,7 +79,7 @@ tasks::TrainingRequest data_of_model(const fs::path& folder, const tasks::PairMo
       request.data_checksum = saved.data_checksum;
       request.source_column = saved.source_column;
       request.target_column = saved.target_column;
-    } else {
+    } else if (flags.data.empty()) {
       read_card(folder, model, request);
     }
   }
