@@ -59,6 +59,7 @@ std::vector<std::string> paragraphs() {
 std::vector<std::string> texts_for(const tasks::Task& task) {
   switch (task.metric) {
     case tasks::Metric::phones:
+    case tasks::Metric::exact:
       return words();
     case tasks::Metric::rouge:
       return paragraphs();

@@ -56,7 +56,9 @@ RowSteps row_steps(const PairModel& model, const Answer& answer, const models::H
   std::vector<std::int64_t> before{text::Mark::bos};
   before.insert(before.end(), answer.target.begin(), answer.target.end());
 
-  RowSteps steps{.place = place, .row = row, .rows = {}, .columns = {}};
+  RowSteps steps;
+  steps.place = place;
+  steps.row = row;
   steps.rows = place.part == Part::encoder ? labels(model.source, answer.source)
                                            : target_labels(model, answer);
   steps.columns = place.part == Part::decoder ? labels(model.target, before)

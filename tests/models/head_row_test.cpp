@@ -121,10 +121,13 @@ TEST_P(HeadRows, WeightsTimesValuesIsTheOutput) {
 TEST_P(HeadRows, TheMaskIsTheModelsOwn) {
   each({.forbid = {3}}, [](const HeadPlace& place, std::int64_t row, const HeadRow& steps) {
     const bool* open = steps.open.data<bool>();
-    if (place.part == Part::cross) EXPECT_FALSE(open[3]);
-    if (place.part == Part::encoder) EXPECT_TRUE(open[3]);
-    if (place.part == Part::decoder)
+    if (place.part == Part::cross) {
+      EXPECT_FALSE(open[3]);
+    } else if (place.part == Part::encoder) {
+      EXPECT_TRUE(open[3]);
+    } else {
       for (std::int64_t j = 0; j < 3; ++j) EXPECT_EQ(open[j], j <= row);
+    }
   });
 }
 
