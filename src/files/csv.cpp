@@ -88,8 +88,9 @@ std::size_t Csv::find(std::string_view column) const {
   for (std::size_t i = 0; i < names.size(); ++i)
     if (names[i] == column) return i;
   std::size_t number = 0;
-  const char* end = column.data() + column.size();
-  const auto [stop, error] = std::from_chars(column.data(), end, number);
+  const char* begin = column.data();
+  const char* end = begin + column.size();
+  const auto [stop, error] = std::from_chars(begin, end, number);
   if (error == std::errc() && stop == end && number >= 1 && number <= names.size())
     return number - 1;
   std::string known;

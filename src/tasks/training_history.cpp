@@ -145,8 +145,9 @@ void add_run(const TrainingHistory& run, bool alone, maps::Training& map) {
     loss.y.push_back(point.loss);
   }
   map.series.push_back(std::move(loss));
-  if (run.evaluations.empty()) return;
-  const TrainingHistory::Evaluation& best = run.evaluations[*run.best()];
+  const auto chosen = run.best();
+  if (!chosen) return;
+  const TrainingHistory::Evaluation& best = run.evaluations[*chosen];
   const NamedScore& top = best.scores.front();
   const std::string step = "step " + std::to_string(best.step);
   // Labels of several runs would stand on each other: the legend tells it there.

@@ -21,6 +21,7 @@
 #include "attn/tasks/prepare.hpp"
 #include "attn/tasks/task.hpp"
 #include "attn/tasks/trainer.hpp"
+#include "attn/tensor/storage.hpp"
 #include "tools/attn/caption_training.hpp"
 #include "tools/attn/checks.hpp"
 #include "tools/attn/command.hpp"
@@ -90,6 +91,7 @@ std::string command_text(const TrainOptions& options) {
 /// Folders of the models to begin with: those of the flags, else those of the config.
 std::vector<fs::path> beginnings(const TrainOptions& options) {
   std::vector<fs::path> folders;
+  folders.reserve(options.flags.begin.size());
   for (const std::string& begin : options.flags.begin)
     folders.push_back(fs::absolute(model_folder(begin, options.task)).lexically_normal());
   if (folders.empty() && options.config.contains("begin"))
