@@ -1,9 +1,12 @@
 #include "attn/core/thread_pool.hpp"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -65,6 +68,26 @@ int processors() {
   return kCount;
 }
 
+/// While one lives, threads that are started take no signals: a handler of the program's runs
+/// on the program's own threads, never in the middle of a task. What a task itself raises, a
+/// fault say, still reaches it.
+class NoSignals {
+ public:
+  NoSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    for (const int own : {SIGSEGV, SIGFPE, SIGBUS, SIGILL, SIGABRT, SIGTRAP, SIGSYS})
+      sigdelset(&all, own);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  NoSignals(const NoSignals&) = delete;
+  NoSignals& operator=(const NoSignals&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
 std::atomic<int>& chosen_threads() {
   static std::atomic<int> chosen = [] {
     int asked = 0;
@@ -123,6 +146,7 @@ void ThreadPool::start(int tasks, int threads, Call function, const void* contex
     return;
   }
   while (static_cast<int>(workers_.size()) < threads - 1) {
+    const NoSignals inherited;
     const int index = static_cast<int>(workers_.size());
     workers_.emplace_back([this, index] { work(index); });
   }

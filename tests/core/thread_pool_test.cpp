@@ -1,8 +1,12 @@
 #include "attn/core/thread_pool.hpp"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <chrono>
+#include <csignal>
 #include <cstddef>
 #include <set>
 #include <thread>
@@ -102,6 +106,55 @@ TEST(ThreadPool, PoolsThatNeverRanOrJustRanCanGo) {
 
 TEST(ThreadPool, DefaultIsAtLeastOneThread) {
   EXPECT_GE(ThreadPool::default_threads(), 1);
+}
+
+/// What the mask of the thread that runs it says.
+bool blocked(int signal) {
+  sigset_t mask;
+  pthread_sigmask(SIG_BLOCK, nullptr, &mask);
+  return sigismember(&mask, signal) == 1;
+}
+
+/// A pool of two whose tasks meet: both threads take part.
+template <class Look>
+void on_both_threads(const Look& look) {
+  ThreadPool pool;
+  std::atomic<int> arrived{0};
+  pool.parallel_for(2, 2, [&](int, int worker) {
+    ++arrived;
+    while (arrived < 2) yield_thread();
+    look(worker);
+  });
+}
+
+TEST(ThreadPool, WorkersTakeNoSignalsButThoseOfTheirOwnFaults) {
+  for (const int signal : {SIGINT, SIGTERM, SIGALRM, SIGUSR1, SIGHUP, SIGPROF})
+    on_both_threads([&](int worker) { EXPECT_EQ(blocked(signal), worker != 0) << signal; });
+  for (const int signal : {SIGSEGV, SIGFPE, SIGBUS, SIGILL, SIGABRT, SIGTRAP, SIGSYS})
+    on_both_threads([&](int) { EXPECT_FALSE(blocked(signal)) << signal; });
+  EXPECT_FALSE(blocked(SIGINT)) << "the caller's own mask is as it was";
+}
+
+std::atomic<int> handled_here{0};
+std::atomic<int> handled_elsewhere{0};
+thread_local bool is_main = false;
+
+TEST(ThreadPool, AHandlerOfTheProgramsRunsOnItsOwnThreads) {
+  is_main = true;
+  struct sigaction counting{};
+  struct sigaction before{};
+  counting.sa_handler = [](int) { ++(is_main ? handled_here : handled_elsewhere); };
+  counting.sa_flags = SA_RESTART;
+  sigaction(SIGUSR1, &counting, &before);
+  ThreadPool pool;
+  for (int again = 0; again < 50; ++again)
+    pool.parallel_for(4, 4, [](int) {
+      kill(getpid(), SIGUSR1);
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+    });
+  sigaction(SIGUSR1, &before, nullptr);
+  EXPECT_GT(handled_here, 0);
+  EXPECT_EQ(handled_elsewhere, 0);
 }
 
 }  // namespace

@@ -245,6 +245,8 @@ int train(TrainOptions options, const Streams& streams) {
   TrainingPicture picture(options.map, options.out, streams);
   if (!options.resume) tasks::write_vocabularies(options.out, prepared.model);
   tasks::save_request(options.out, request);
+  // Who reads the line below may interrupt from then on.
+  const Interrupt interrupt;
   tell_beginning(prepared, streams);
   // A budget of the past does not bound what goes on.
   prepared.plan.budget = options.resume ? options.flags.budget : request.budget;
@@ -254,7 +256,6 @@ int train(TrainOptions options, const Streams& streams) {
   prepared.plan.device = options.flags.device;
   prepared.plan.precision = steps_in(options.flags.precision);
 
-  const Interrupt interrupt;
   TrainingProgress line(streams);
   const tasks::Trained trained = tasks::train(prepared.model, prepared.plan,
                                               {.progress =

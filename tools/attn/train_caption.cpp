@@ -127,12 +127,12 @@ int train_caption(const TrainCaption& asked, const Streams& streams) {
   const tasks::DigitParts parts = tasks::load_digits(progress(streams));
   TrainingPicture picture(asked.map, asked.out, streams);
   if (!asked.resume) tasks::save_caption_request(asked.out, request);
+  const Interrupt interrupt;
   fmt::print(streams.err,
              "attn: {} digits to compose canvases of, {} for development; {} "
              "attention\n",
              parts.train.size(), parts.development.size(),
              models::name_of(request.model.looking));
-  const Interrupt interrupt;
   TrainingProgress line(streams);
   const tasks::Trained trained =
       tasks::train_caption({.request = request,
