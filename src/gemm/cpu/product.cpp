@@ -57,8 +57,9 @@ double time_of(const Args<float>& args, const Cut& cut, int threads) {
   constexpr std::int64_t kLayOutA = 8;
   const std::int64_t rows = std::min(cut.rows, args.m);
   const std::int64_t columns = std::min(cut.columns, args.n);
-  const auto task = static_cast<double>(
-      (rows * columns + kLayOutB * columns + kLayOutA * rows) * args.k + kTaskWork / 2);
+  const std::int64_t work =
+      (rows * columns + kLayOutB * columns + kLayOutA * rows) * args.k + kTaskWork / 2;
+  const auto task = static_cast<double>(work);
   // At the end threads wait for the last one, which may have begun late.
   return task * (static_cast<double>(in_parts(args.batch * cut.blocks(), threads)) + 0.25);
 }

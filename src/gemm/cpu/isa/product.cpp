@@ -18,7 +18,7 @@ namespace {
 /// stays in L1 (18 KiB with AVX-512) while the panels of B stream by.
 constexpr std::int64_t kDepth = 512;
 /// Rows of a product that B, where it lies turned, is not laid out for.
-constexpr int kFewRows = kRows > 6 ? 4 : 2;
+constexpr int kFewRows = kRows > 6 ? 8 : 4;
 /// Columns of B that are laid out in panels at once, for L2.
 constexpr std::int64_t kBlockColumns = 512;
 static_assert(kBlockColumns % kPanel == 0);
@@ -228,21 +228,21 @@ void multiply_columns(const BlockProduct& block, const Part& part, std::int64_t 
 template <bool kAdd, int kR, int kColumns>
 ATTN_FN void multiply_dots(const float* a, std::int64_t a_row, const float* b,
                            std::int64_t b_column, int depth, float* c, std::int64_t c_stride) {
-  Lane sum[kR][kColumns];
-#pragma GCC unroll 4
-  for (int r = 0; r < kR; ++r)
-#pragma GCC unroll 8
-    for (int j = 0; j < kColumns; ++j) sum[r][j] = Lane(0.0f);
+  constexpr int kSums = (kR * kColumns + kLanes - 1) / kLanes * kLanes;
+  Lane sum[kSums];
+#pragma GCC unroll 16
+  for (int i = 0; i < kSums; ++i) sum[i] = Lane(0.0f);
   int k = 0;
   for (; k + kLanes <= depth; k += kLanes) {
     Lane x[kR];
-#pragma GCC unroll 4
+#pragma GCC unroll 8
     for (int r = 0; r < kR; ++r) x[r] = Lane::load(a + r * a_row + k);
 #pragma GCC unroll 8
     for (int j = 0; j < kColumns; ++j) {
       const Lane y = Lane::load(b + j * b_column + k);
-#pragma GCC unroll 4
-      for (int r = 0; r < kR; ++r) sum[r][j] = multiply_add(x[r], y, sum[r][j]);
+#pragma GCC unroll 8
+      for (int r = 0; r < kR; ++r)
+        sum[r * kColumns + j] = multiply_add(x[r], y, sum[r * kColumns + j]);
     }
   }
   if (k < depth) {
@@ -250,17 +250,26 @@ ATTN_FN void multiply_dots(const float* a, std::int64_t a_row, const float* b,
 #pragma GCC unroll 8
     for (int j = 0; j < kColumns; ++j) {
       const Lane y = Lane::load(b + j * b_column + k, left);
-#pragma GCC unroll 4
+#pragma GCC unroll 8
       for (int r = 0; r < kR; ++r)
-        sum[r][j] = multiply_add(Lane::load(a + r * a_row + k, left), y, sum[r][j]);
+        sum[r * kColumns + j] =
+            multiply_add(Lane::load(a + r * a_row + k, left), y, sum[r * kColumns + j]);
     }
   }
+  alignas(64) float total[kSums];
 #pragma GCC unroll 4
+  for (int i = 0; i < kSums; i += kLanes) {
+    Lane some[kLanes];
+#pragma GCC unroll 16
+    for (int lane = 0; lane < kLanes; ++lane) some[lane] = sum[i + lane];
+    sum_each(some).store(total + i);
+  }
+#pragma GCC unroll 8
   for (int r = 0; r < kR; ++r)
 #pragma GCC unroll 8
     for (int j = 0; j < kColumns; ++j) {
       float* to = c + r * c_stride + j;
-      *to = kAdd ? *to + reduce_sum(sum[r][j]) : reduce_sum(sum[r][j]);
+      *to = kAdd ? *to + total[r * kColumns + j] : total[r * kColumns + j];
     }
 }
 
@@ -268,7 +277,8 @@ template <bool kAdd, int kR = kFewRows>
 void multiply_few_turned(const BlockProduct& block, const Part& part, Left a) {
   if constexpr (kR > 0) {
     if (block.rows != kR) return multiply_few_turned<kAdd, kR - 1>(block, part, a);
-    constexpr int kColumns = kR == 1 || kR * 8 <= 2 * kRows ? 8 : 4;
+    constexpr int kMost = 2 * kFewRows / kR;
+    constexpr int kColumns = kMost > 8 ? 8 : kMost;
     std::int64_t j = 0;
     for (; j + kColumns <= block.columns; j += kColumns)
       multiply_dots<kAdd, kR, kColumns>(a.data, a.row, block.b.at(part.first, j),
@@ -331,6 +341,47 @@ void multiply_stream(const BlockProduct& block, const Part& part, std::int64_t c
   }
 }
 
+/// Whether B is read where it lies. Laying it out pays for many rows only, unless its rows are
+/// so short that a part of it is in order already.
+bool in_place(const BlockProduct& block) {
+  if (block.b.column != 1) return false;
+  constexpr std::int64_t kMostRows = 144;
+  if constexpr (kRows > 6) {
+    constexpr std::int64_t kShort = 160;
+    return block.rows <= kMostRows || block.b.row <= kShort;
+  } else {
+    // Blocks of fewer rows read B more often, and rows a multiple of 4 KiB apart meet in few
+    // sets of L2.
+    return block.rows <= (block.b.row % 1024 == 0 ? 2 * kRows : kMostRows);
+  }
+}
+
+/// `columns`: whole vectors.
+template <bool kAdd>
+void multiply_in_place(const BlockProduct& block, const Part& part, std::int64_t columns) {
+  // Prefetching costs where B lies in L2.
+  const bool far = block.columns * part.depth > 1 << 17;
+  // What a second block of rows reads again stays in L2.
+  const std::int64_t chunk = block.rows <= kRows ? columns : 4 * kPanel;
+  for (std::int64_t j = 0; j < columns; j += chunk) {
+    const std::int64_t count = min(chunk, columns - j);
+    const float* b = block.b.at(part.first, j);
+    for (std::int64_t row = 0; row < block.rows;) {
+      const int rows = rows_of_block(block.rows - row);
+      const Left a{block.a.at(row, part.first), block.a.row, block.a.column};
+      float* c = block.c + row * block.c_stride + j;
+      if (far && row == 0) {
+        multiply_few<kAdd>(rows, count, part.depth, a, FarRight{b, block.b.row}, c,
+                           block.c_stride);
+      } else {
+        multiply_few<kAdd>(rows, count, part.depth, a, Right{b, block.b.row}, c,
+                           block.c_stride);
+      }
+      row += rows;
+    }
+  }
+}
+
 struct Room {
   Room(const BlockProduct& block, std::byte* memory) {
     Scratch scratch{memory};
@@ -349,37 +400,29 @@ struct Room {
 
 template <bool kAdd>
 void multiply_part(const BlockProduct& block, const Part& part, const Room& room) {
-  const int rows = static_cast<int>(block.rows < kRows ? block.rows : kRows);
   std::int64_t j = 0;
   if (block.few && block.b.column != 1) {
     Left a{block.a.at(0, part.first), block.a.row, 1};
     if (block.a.column != 1) {
       a = {room.rows.data, part.depth, 1};
-      for (int r = 0; r < rows; ++r)
+      for (std::int64_t r = 0; r < block.rows; ++r)
         for (int k = 0; k < part.depth; ++k)
           room.rows.data[r * part.depth + k] = *block.a.at(r, part.first + k);
     }
     multiply_few_turned<kAdd>(block, part, a);
     j = block.columns;
-  } else if (block.rows <= kRows && block.b.column == 1) {
+  } else if (in_place(block)) {
     j = block.columns / kLanes * kLanes;
-    const Left a{block.a.at(0, part.first), block.a.row, block.a.column};
-    const float* b = block.b.at(part.first, 0);
-    // Prefetching costs where B lies in L2.
-    const bool far = block.columns * part.depth > 1 << 17;
     if (block.rows == 1) {
       multiply_stream<kAdd, 1>(block, part, j, room.sums);
     } else if (block.rows == 2) {
       multiply_stream<kAdd, 2>(block, part, j, room.sums);
-    } else if (far) {
-      multiply_few<kAdd>(rows, j, part.depth, a, FarRight{b, block.b.row}, block.c,
-                         block.c_stride);
     } else {
-      multiply_few<kAdd>(rows, j, part.depth, a, Right{b, block.b.row}, block.c,
-                         block.c_stride);
+      multiply_in_place<kAdd>(block, part, j);
     }
   }
-  if (part.last && block.bias != nullptr && j > 0) add_bias(block, 0, rows, 0, j);
+  if (part.last && block.bias != nullptr && j > 0)
+    add_bias(block, 0, static_cast<int>(block.rows), 0, j);
   // A panel that few rows meet does not leave L1.
   const std::int64_t at_once =
       block.rows <= 2 * kRows && block.b.column != 1 ? kPanel : kBlockColumns;
