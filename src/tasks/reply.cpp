@@ -42,6 +42,7 @@ void share_look(const models::Look& look, const PairModel& model,
   if (!has_positions(look)) return;
   const auto most = static_cast<std::size_t>(model.limits.source) + 1;
   std::vector<std::int64_t> ends;  // of the pieces, in tokens of the whole text
+  ends.reserve(sources.size());
   std::int64_t all = 0;
   for (const std::string& source : sources)
     ends.push_back(all +=

@@ -31,6 +31,7 @@ struct Left {
   std::int64_t step;
 };
 /// The same with kRows numbers of each k side by side.
+// NOLINTBEGIN(readability-identifier-naming): what is a member of Left is a constant here
 struct PackedLeft {
   const float* data;
   static constexpr std::int64_t row = 1;
@@ -38,6 +39,7 @@ struct PackedLeft {
   static constexpr std::int64_t step =
       kRows <= kLanes ? kRows : (kRows + kLanes - 1) / kLanes * kLanes;
 };
+// NOLINTEND(readability-identifier-naming)
 /// B: row k starts at data + k * stride and has whole vectors of columns.
 struct Right {
   const float* data;
