@@ -98,6 +98,7 @@ class Search {
  private:
   void step(std::int64_t said);
   void forbid_repeats(Tensor& believed) const;
+  void forbid_asked(Tensor& believed) const;
   Turn turn_of(const Source& source, std::int64_t first_row, std::int64_t said,
                const Tensor& believed) const;
   void end(Source& source, const Turn& turn, std::int64_t said);
@@ -141,6 +142,19 @@ void Search::forbid_repeats(Tensor& believed) const {
         rows[row * vocabulary + from[static_cast<std::ptrdiff_t>(before)]] =
             -std::numeric_limits<float>::infinity();
   }
+}
+
+/// Makes unlikely beyond choice what the caller forbids.
+void Search::forbid_asked(Tensor& believed) const {
+  const std::int64_t vocabulary = believed.size(1);
+  float* const rows = believed.mutable_data<float>();
+  for (std::size_t i = 0; i < sources_.size(); ++i)
+    for (std::size_t j = 0; j < sources_[i].log_probabilities.size(); ++j) {
+      if (sources_[i].log_probabilities[j] == kNever) continue;
+      const auto row = static_cast<std::int64_t>(i) * width() + static_cast<std::int64_t>(j);
+      options_.forbid(first_ + sources_[i].index, history_.tokens(row),
+                      std::span(rows + row * vocabulary, at(vocabulary)));
+    }
 }
 
 Turn Search::turn_of(const Source& source, std::int64_t first_row, std::int64_t said,
@@ -191,6 +205,7 @@ void Search::end(Source& source, const Turn& turn, std::int64_t said) {
   std::vector<Found>& all = source.finished;
   for (const Candidate& candidate : turn.ended) {
     Found found = found_at(candidate.row, candidate.log_probability, said, true);
+    if (options_.fault) found.score -= options_.fault(first_ + source.index, found.tokens);
     const auto open = all.begin() + static_cast<std::ptrdiff_t>(source.decided);
     all.insert(std::upper_bound(open, all.end(), found, better), std::move(found));
   }
@@ -259,6 +274,7 @@ void Search::step(std::int64_t said) {
   Tensor believed = made.log_probabilities.to(DType::f32).to(Device::cpu).contiguous();
   history_.end_step(made.weights);
   if (options_.no_repeat > 0) forbid_repeats(believed);
+  if (options_.forbid) forbid_asked(believed);
   std::vector<Turn> turns(sources_.size());
   const std::int64_t each = width();
   ThreadPool::shared().parallel_for(

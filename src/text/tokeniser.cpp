@@ -207,6 +207,35 @@ std::optional<std::int64_t> Tokeniser::find(std::string_view label) const {
   return std::nullopt;
 }
 
+double Tokeniser::unknown_share(std::string_view text) const {
+  const auto holds = [&](std::string_view unit) {
+    for (const std::int64_t id : encode(unit))
+      if (id == Mark::unknown ||
+          (state_->unigram && state_->unigram->byte_of(static_cast<std::int32_t>(id - kMarks))))
+        return false;
+    return true;
+  };
+  const std::string plain = normalise(text);
+  std::size_t all = 0;
+  std::size_t unknown = 0;
+  if (units() == Units::words) {
+    for (const std::string_view word : split_words(plain)) {
+      ++all;
+      unknown += holds(word) ? 0 : 1;
+    }
+  } else {
+    std::unordered_map<char32_t, bool> known;  // a text has few different characters
+    for (const char32_t c : code_points(plain)) {
+      if (is_space(c)) continue;
+      const auto [at, fresh] = known.try_emplace(c, false);
+      if (fresh) at->second = holds(to_utf8(std::u32string_view(&c, 1)));
+      ++all;
+      unknown += at->second ? 0 : 1;
+    }
+  }
+  return all == 0 ? 0.0 : static_cast<double>(unknown) / static_cast<double>(all);
+}
+
 Units Tokeniser::units() const {
   return state_->vocabulary.units;
 }

@@ -135,5 +135,23 @@ TEST(Tokeniser, OneWithoutPiecesKnowsNothing) {
   EXPECT_EQ(tokeniser.encode("any thing"), Ids{Mark::unknown});
 }
 
+TEST(Tokeniser, TellsWhatItsVocabularyDoesNotHold) {
+  const Tokeniser letters(Units::characters, {{"a"}, {"b"}});
+  EXPECT_EQ(letters.unknown_share("ab ba"), 0.0);
+  EXPECT_EQ(letters.unknown_share("a1 b2"), 0.5);
+  EXPECT_EQ(letters.unknown_share(""), 0.0);
+  const Tokeniser words(Units::words, {{"cat"}, {"dog"}});
+  EXPECT_EQ(words.unknown_share("cat cow dog sheep"), 0.5);
+  // What is spelt in bytes is not held either, though nothing is lost.
+  std::vector<Piece> pieces{{"\u2581", -1.0f}, {"a", -1.0f}, {"b", -1.0f}};
+  constexpr char kDigits[] = "0123456789ABCDEF";
+  for (int byte = 0; byte < 256; ++byte)
+    pieces.push_back(
+        {std::string("<0x") + kDigits[byte / 16] + kDigits[byte % 16] + ">", -9.0f});
+  const Tokeniser subwords(Units::subwords, pieces);
+  EXPECT_EQ(subwords.unknown_share("ab ab"), 0.0);
+  EXPECT_DOUBLE_EQ(subwords.unknown_share("ab\u4f60\u597d!!"), 4.0 / 6.0);
+}
+
 }  // namespace
 }  // namespace attn::text

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "attn/models/look.hpp"
@@ -41,6 +42,13 @@ struct SearchOptions {
   std::int64_t top = 0;      ///< draws from the likeliest so many; 0: from all
   std::uint64_t seed = 1;    ///< of drawing
   Look look{};               ///< where attention may go, other than it would
+  /// What the answer to a source (its place in the batch) must not say next, behind what it has
+  /// said: its log-probability becomes -inf. Something must stay. Called from several threads.
+  std::function<void(std::int64_t source, std::span<const std::int64_t> said,
+                     std::span<float> log_probabilities)>
+      forbid{};
+  /// What is taken off the score of a finished answer, 0 or more. Called from several threads.
+  std::function<double(std::int64_t source, std::span<const std::int64_t> said)> fault{};
 };
 
 struct Found {

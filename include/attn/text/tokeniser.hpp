@@ -56,6 +56,10 @@ class Tokeniser {
   /// The number that has this label; none when there is no such number.
   std::optional<std::int64_t> find(std::string_view label) const;
 
+  /// The share of a text that the vocabulary does not hold, of its characters without white
+  /// space, or of its words where those are the units; what is spelt in bytes counts as such.
+  double unknown_share(std::string_view text) const;
+
   Units units() const;
   std::int64_t size() const;  ///< marks included
   /// SHA-256 of the file it would write, in hexadecimal.
