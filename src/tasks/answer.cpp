@@ -15,6 +15,7 @@
 #include "attn/tasks/scores.hpp"
 #include "attn/tasks/task.hpp"
 #include "attn/tensor/storage.hpp"
+#include "tasks/faithful.hpp"
 
 namespace attn::tasks {
 namespace {
@@ -57,6 +58,7 @@ std::vector<std::vector<Answer>> answer(const PairModel& model,
                                                                        const Tokens& other) {
       return sentence_score(metric, model.target.decode(one), model.target.decode(other));
     };
+  const Faithful faithful(model, task_named(model.task), texts);
   std::vector<Tokens> sources;
   sources.reserve(texts.size());
   for (const std::string& text : texts)
@@ -71,7 +73,19 @@ std::vector<std::vector<Answer>> answer(const PairModel& model,
   const auto beam = static_cast<std::size_t>(options.beam);
   const std::size_t most =
       model.model->device() == Device::gpu ? kTokensOnGpu : kTokensOfASearch;
-  std::size_t begin = 0;
+  std::size_t begin = 0;  // of the batch that is searched, in `order`
+  const auto text_of = [&](std::int64_t source) {
+    return order[begin + static_cast<std::size_t>(source)];
+  };
+  if (faithful.has_rules()) {
+    within.forbid = [&](std::int64_t source, std::span<const std::int64_t> said,
+                        std::span<float> next) {
+      faithful.forbid(text_of(source), said, next);
+    };
+    within.fault = [&](std::int64_t source, std::span<const std::int64_t> said) {
+      return faithful.fault(text_of(source), said);
+    };
+  }
   // Nothing to read, nothing to say: eos alone.
   for (; begin < order.size() && sources[order[begin]].size() == 1; ++begin) {
     Answer& empty = answers[order[begin]].emplace_back();

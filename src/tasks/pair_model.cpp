@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <system_error>
@@ -16,6 +17,8 @@
 #include "attn/models/seq2seq.hpp"
 #include "attn/nn/state.hpp"
 #include "attn/tasks/batches.hpp"
+#include "attn/tasks/calibrate.hpp"
+#include "attn/tasks/calibration.hpp"
 #include "attn/tasks/fetch/cache.hpp"
 #include "attn/text/tokeniser.hpp"
 #include "tasks/check_finite.hpp"
@@ -138,6 +141,8 @@ PairModel load_model(const fs::path& folder) {
   check_bound(nn::load_state(folder / kWeights, *model.model), model, folder);
   check_finite(*model.model, folder / kWeights);
   model.model->eval();
+  if (auto calibration = load_calibration(folder, model))
+    model.calibration = std::make_shared<const Calibration>(*std::move(calibration));
   return model;
 }
 

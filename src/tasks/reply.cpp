@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -14,6 +15,8 @@
 #include "attn/models/look.hpp"
 #include "attn/models/search.hpp"
 #include "attn/tasks/answer.hpp"
+#include "attn/tasks/calibration.hpp"
+#include "attn/tasks/numbers.hpp"
 #include "attn/tasks/pair_model.hpp"
 #include "attn/tasks/task.hpp"
 #include "attn/text/tokeniser.hpp"
@@ -110,7 +113,42 @@ void join(Reply& reply) {
     reply.answers.push_back(joined(reply.pieces, rank));
 }
 
+/// Hypotheses of the search that looks for lost numbers.
+constexpr std::int64_t kWideBeam = 16;
+
+std::size_t lost_numbers(const std::string& source, const Answer& answer) {
+  const NumberCounts counts = count_numbers({&source, 1}, {&answer.text, 1});
+  return counts.in_texts - counts.kept;
+}
+
+/// Looks further where a number of the text is not in its answer. Few texts need it.
+void find_numbers(const PairModel& model, const std::vector<std::string>& sources,
+                  models::SearchOptions search, std::vector<std::vector<Answer>>& answers) {
+  std::vector<std::size_t> places;
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    if (lost_numbers(sources[i], answers[i].front()) == 0) continue;
+    places.push_back(i);
+    texts.push_back(sources[i]);
+  }
+  if (texts.empty()) return;
+  search.beam = kWideBeam;
+  std::vector<std::vector<Answer>> wider = answer(model, texts, search);
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    if (lost_numbers(texts[i], wider[i].front()) <
+        lost_numbers(texts[i], answers[places[i]].front()))
+      answers[places[i]] = std::move(wider[i]);
+}
+
+/// Above this share of characters that a vocabulary does not hold, a text is noise to its
+/// model.
+constexpr double kMostlyUnknown = 0.5;
+
 }  // namespace
+
+double log_probability_of_token(const Answer& answer) {
+  return answer.log_probability / static_cast<double>(answer.target.size() + 1);
+}
 
 models::SearchOptions search_of(const Task& task, const Choices& choices) {
   models::SearchOptions search = task.search;
@@ -143,7 +181,13 @@ std::string Answerer::refusal(const Input& input) const {
     return "has a NUL byte: " + files::in_quotes(input.text) +
            "; texts without one are accepted";
   if (text::normalise(input.text).empty()) return "is empty; there is nothing to do";
-  return task_->refuse ? task_->refuse(model_, input.text) : "";
+  if (std::string problem = task_->refuse ? task_->refuse(model_, input.text) : "";
+      !problem.empty())
+    return problem;
+  if (model_.source.unknown_share(prepared(*task_, input.text)) > kMostlyUnknown)
+    return "is mostly in characters that the model never learnt: " +
+           files::in_quotes(input.text) + "; it would be answered with noise";
+  return "";
 }
 
 Reply Answerer::operator()(const Input& input, const Choices& choices) const {
@@ -158,7 +202,17 @@ std::vector<Piece> Answerer::pieces_of(const Input& input) const {
   return pieces;
 }
 
-void Answerer::tell(Reply& reply) const {
+void Answerer::tell(const Input& input, const Choices& choices, Reply& reply) const {
+  if (model_.calibration) {
+    const bool own_words = choices.temperature == 0.0 && choices.look.as_trained();
+    reply.unfamiliar = model_.calibration->is_unfamiliar(
+        prepared(*task_, input.text), model_.source.unknown_share(prepared(*task_, input.text)),
+        own_words ? std::optional(log_probability_of_token(reply.answers.front()))
+                  : std::nullopt);
+    if (reply.unfamiliar)
+      reply.notes.push_back(
+          "This text is unlike what the model learnt from; the answer is a guess.");
+  }
   const auto most = static_cast<std::size_t>(model_.limits.source);
   std::size_t read = 0;
   std::size_t all = 0;
@@ -201,6 +255,11 @@ std::vector<Reply> Answerer::operator()(std::span<const Input> inputs, const Cho
   std::vector<std::vector<Answer>> answers;
   if (!has_positions(choices.look)) {
     answers = answer(model_, sources, search, done);
+    const bool keeps = task_->numbers == Numbers::all && model_.calibration &&
+                       model_.calibration->copies_numbers;
+    // A beam that the caller chose is the caller's.
+    if (keeps && !choices.beam && search.beam < kWideBeam && search.temperature == 0.0)
+      find_numbers(model_, sources, search, answers);
   } else {
     // Positions mean the same to all texts of a batch, so each piece is a batch of its own.
     for (const Reply& reply : replies)
@@ -212,10 +271,10 @@ std::vector<Reply> Answerer::operator()(std::span<const Input> inputs, const Cho
       }
   }
   auto next = answers.begin();
-  for (Reply& reply : replies) {
-    for (Piece& piece : reply.pieces) piece.answers = std::move(*next++);
-    join(reply);
-    tell(reply);
+  for (std::size_t i = 0; i < replies.size(); ++i) {
+    for (Piece& piece : replies[i].pieces) piece.answers = std::move(*next++);
+    join(replies[i]);
+    tell(inputs[i], choices, replies[i]);
   }
   return replies;
 }

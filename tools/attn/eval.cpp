@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,13 +19,19 @@
 #include "attn/core/thread_pool.hpp"
 #include "attn/files/atomic_write.hpp"
 #include "attn/files/printable.hpp"
+#include "attn/files/read_file.hpp"
+#include "attn/tasks/calibrate.hpp"
+#include "attn/tasks/calibration.hpp"
 #include "attn/tasks/corpus.hpp"
+#include "attn/tasks/numbers.hpp"
+#include "attn/tasks/pair_model.hpp"
 #include "attn/tasks/prepare.hpp"
 #include "attn/tasks/rare_words.hpp"
 #include "attn/tasks/reply.hpp"
 #include "attn/tasks/scores.hpp"
 #include "attn/tasks/task.hpp"
 #include "attn/tasks/trainer.hpp"
+#include "attn/text/unicode.hpp"
 #include "tools/attn/caption_training.hpp"
 #include "tools/attn/checks.hpp"
 #include "tools/attn/command.hpp"
@@ -39,6 +46,8 @@
 namespace attn::tools {
 namespace {
 
+constexpr std::uint64_t kLargestFile = std::uint64_t{64} << 20;
+
 struct EvalOptions {
   std::string task;
   std::string model;
@@ -49,6 +58,8 @@ struct EvalOptions {
   std::int64_t rare = -1;  ///< negative: all examples
   int threads = 0;
   bool json = false;
+  bool calibrate = false;
+  std::string unlike;  ///< a file of texts that are not of the model's kind
   TrainingFlags flags;
 };
 
@@ -64,6 +75,8 @@ struct Evaluated {
   std::vector<std::vector<std::string>> references;
   tasks::Scores scores;
   std::size_t refused = 0;
+  std::size_t unfamiliar = 0;
+  tasks::NumberCounts numbers;
   double seconds = 0.0;
 };
 
@@ -92,12 +105,39 @@ Evaluated evaluate(const tasks::Answerer& answerer, const std::vector<tasks::Exa
   // What is refused has no answer, and is judged as such.
   made.answers.resize(examples.size());
   std::vector<tasks::Reply> replies = answerer(inputs, choices, done);
-  for (std::size_t i = 0; i < replies.size(); ++i)
+  for (std::size_t i = 0; i < replies.size(); ++i) {
+    made.unfamiliar += replies[i].unfamiliar ? 1 : 0;
     made.answers[places[i]] = std::move(replies[i].answers.front().text);
+  }
   made.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   made.scores = tasks::score(answerer.task().metric, made.answers, made.references);
+  made.numbers = tasks::count_numbers(made.sources, made.answers);
   return made;
+}
+
+/// The share of the lines of a file that are told to be unfamiliar, or refused.
+double told_unlike(const tasks::Answerer& answerer, const std::string& path) {
+  std::vector<tasks::Input> inputs;
+  std::size_t all = 0;
+  std::size_t told = 0;
+  std::istringstream lines(files::read_text(path, kLargestFile));
+  for (std::string line; std::getline(lines, line);) {
+    if (text::normalise(line).empty()) continue;
+    ++all;
+    if (answerer.refusal(line).empty()) {
+      inputs.emplace_back(line);
+    } else {
+      ++told;
+    }
+  }
+  if (all == 0) fail(files::path_text(path), " has no text");
+  for (const tasks::Reply& reply : answerer(inputs)) told += reply.unfamiliar ? 1 : 0;
+  return static_cast<double>(told) / static_cast<double>(all);
+}
+
+double percent(std::size_t part, std::size_t all) {
+  return all == 0 ? 100.0 : 100.0 * static_cast<double>(part) / static_cast<double>(all);
 }
 
 void write_answers(const std::string& path, const Evaluated& made) {
@@ -135,10 +175,10 @@ int eval(const EvalOptions& options, const Streams& streams) {
                         streams);
   const tasks::Task& task = tasks::task_named(options.task);
   const std::filesystem::path folder = model_folder(options.model, options.task);
-  const tasks::Answerer answerer(load_model_on(options.flags.device, folder, "attn eval"));
-  if (answerer.task().name != options.task)
-    fail(folder.string(), " is a model for ", answerer.task().name, ", not for ", options.task);
-  const tasks::TrainingRequest request = data_of_model(folder, answerer.model(), options.flags);
+  tasks::PairModel model = load_model_on(options.flags.device, folder, "attn eval");
+  if (model.task != options.task)
+    fail(folder.string(), " is a model for ", model.task, ", not for ", options.task);
+  const tasks::TrainingRequest request = data_of_model(folder, model, options.flags);
   const tasks::Say say = progress(streams);
   tasks::Corpus corpus = tasks::load_corpus(request, say);
   if (options.flags.data.empty())
@@ -147,6 +187,13 @@ int eval(const EvalOptions& options, const Streams& streams) {
         "Its parts may hold other examples now; give --data FILE to score on it all "
         "the same");
   for (const std::string& note : corpus.notes) say(note);
+  if (options.calibrate) {
+    say(fmt::format("calibrating on {} development examples", corpus.development.size()));
+    tasks::Calibration calibration = tasks::calibrate(model, corpus);
+    tasks::save_calibration(folder, model, calibration);
+    model.calibration = std::make_shared<const tasks::Calibration>(std::move(calibration));
+  }
+  const tasks::Answerer answerer(std::move(model));
   std::vector<tasks::Example> examples = part_of(corpus, options.part);
   if (options.rare >= 0)
     examples = tasks::needing_rare_words(examples, corpus.train, options.rare);
@@ -159,22 +206,44 @@ int eval(const EvalOptions& options, const Streams& streams) {
   const std::int64_t beam = tasks::search_of(task, options.choices).beam;
   if (made.refused > 0) say(fmt::format("{} examples were refused", made.refused));
   const double rate = static_cast<double>(examples.size()) / made.seconds;
+  const bool calibrated = answerer.model().calibration != nullptr;
+  const double hits = options.unlike.empty() ? 0.0 : told_unlike(answerer, options.unlike);
   if (options.json) {
-    fmt::print(streams.out, "{}\n",
-               nlohmann::json{{"task", options.task},
-                              {"data", data_json(corpus)},
-                              {"part", options.part},
-                              {"examples", examples.size()},
-                              {"beam", beam},
-                              {"scores", tasks::json_of(made.scores)},
-                              {"seconds", made.seconds},
-                              {"examples_per_second", rate},
-                              {"parameters", answerer.model().model->parameter_count()}}
-                   .dump(2));
+    nlohmann::json json{{"task", options.task},
+                        {"data", data_json(corpus)},
+                        {"part", options.part},
+                        {"examples", examples.size()},
+                        {"refused", made.refused},
+                        {"beam", beam},
+                        {"scores", tasks::json_of(made.scores)},
+                        {"seconds", made.seconds},
+                        {"examples_per_second", rate},
+                        {"parameters", answerer.model().model->parameter_count()},
+                        {"numbers",
+                         {{"in_texts", made.numbers.in_texts},
+                          {"kept", made.numbers.kept},
+                          {"in_answers", made.numbers.in_answers},
+                          {"invented", made.numbers.invented}}}};
+    if (calibrated) json["unfamiliar"] = percent(made.unfamiliar, examples.size());
+    if (!options.unlike.empty()) json["unlike_told"] = 100.0 * hits;
+    fmt::print(streams.out, "{}\n", json.dump(2));
   } else {
     fmt::print(streams.out, "{} on {} {} examples of {} (beam {}): {}; {:.1f} examples/s\n",
                options.task, examples.size(), options.part, files::printable(corpus.name), beam,
                tasks::text_of(made.scores), rate);
+    const tasks::NumberCounts& numbers = made.numbers;
+    if (task.numbers == tasks::Numbers::all && numbers.in_texts > 0)
+      fmt::print(streams.out, "numbers: {:.2f} % of the {} in the texts are in the answers\n",
+                 percent(numbers.kept, numbers.in_texts), numbers.in_texts);
+    if (task.numbers != tasks::Numbers::free && numbers.in_answers > 0)
+      fmt::print(streams.out, "numbers: {} of the {} in the answers are not in the texts\n",
+                 numbers.invented, numbers.in_answers);
+    if (calibrated)
+      fmt::print(streams.out, "unfamiliar: {:.2f} % of these examples\n",
+                 percent(made.unfamiliar, examples.size()));
+    if (!options.unlike.empty())
+      fmt::print(streams.out, "unfamiliar or refused: {:.2f} % of {}\n", 100.0 * hits,
+                 files::path_text(options.unlike));
   }
   if (!options.answers.empty()) write_answers(options.answers, made);
   return success;
@@ -201,10 +270,14 @@ void add_eval(CLI::App& app, Action& action) {
       "caption the share of exact captions, of right words, and of weight inside the box of "
       "the\n"
       "digit that a word names.\n"
+      "Numbers: how many of the texts' numbers are in the answers, and how many are in the\n"
+      "answers alone. --calibrate makes a model tell texts that are unlike its data "
+      "(docs/tasks.md).\n"
       "\nExamples:\n"
       "    attn eval pronounce\n"
       "    attn eval pairs --model mine\n"
       "    attn eval translate --model mine --data sentences.tsv --json\n"
+      "    attn eval translate --model mine --calibrate --unlike everyday.txt\n"
       "    attn eval summarise --rare 0 --answers answers.jsonl");
   add_task_argument(*command, options->task, {"caption"});
   command->add_option("--model", options->model, "Model folder, or the name of one that ships")
@@ -223,6 +296,15 @@ void add_eval(CLI::App& app, Action& action) {
       ->check(above(0));
   command->add_option("--answers", options->answers, "Write source, answer and references here")
       ->type_name("FILE.jsonl");
+  command->add_flag(
+      "--calibrate", options->calibrate,
+      "Learn from the development part which texts are unlike the data, and write "
+      "calibration.json into the model's folder");
+  command
+      ->add_option("--unlike", options->unlike,
+                   "Texts of another kind, one a line: tell how many are found unfamiliar")
+      ->type_name("FILE")
+      ->check(CLI::ExistingFile);
   add_threads_flag(*command, options->threads);
   add_device_flag(*command, options->flags.device, "Where answers are computed");
   command->add_flag("--json", options->json, "As JSON");

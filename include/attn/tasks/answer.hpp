@@ -31,7 +31,8 @@ using Done = std::function<void(std::int64_t)>;
 /// The answers to each text, best first. Texts are read in batches of like length; a text that
 /// is longer than the model reads is cut, an empty one has one empty answer. The tokens an
 /// answer may have are the model's limit, whatever options.max_length says. A consensus is one
-/// under the task's metric, unless options.likeness says how else.
+/// under the task's metric, unless options.likeness says how else. Of a calibrated model the
+/// rules of the task hold on numbers and marks, in place of options.forbid and options.fault.
 std::vector<std::vector<Answer>> answer(const PairModel& model,
                                         std::span<const std::string> texts,
                                         const models::SearchOptions& options,

@@ -12,12 +12,14 @@
 #include "attn/models/options.hpp"
 #include "attn/models/seq2seq.hpp"
 #include "attn/tasks/batches.hpp"
+#include "attn/tasks/calibration.hpp"
 #include "attn/text/tokeniser.hpp"
 
 namespace attn::tasks {
 
 /// A folder holds config.json, source.vocab, target.vocab (unless it is the source's) and
-/// model.safetensors, whose metadata name the checksums of the vocabularies.
+/// model.safetensors, whose metadata name the checksums of the vocabularies; calibration.json
+/// where it was calibrated.
 struct PairModel {
   std::string task;
   models::ModelOptions options;
@@ -26,6 +28,8 @@ struct PairModel {
   text::Tokeniser target;
   std::shared_ptr<models::Seq2Seq> model;
   std::string history = "{}";  ///< how it was trained and what it scored, a JSON object
+  /// What the model can tell of texts and answers; none until it is calibrated.
+  std::shared_ptr<const Calibration> calibration{};
 };
 
 struct Vocabularies {

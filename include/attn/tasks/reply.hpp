@@ -61,11 +61,15 @@ struct Reply {
   /// added, tokens one behind another, weights along the diagonal.
   std::vector<Answer> answers;
   std::vector<Piece> pieces;
-  bool cut = false;         ///< part of the text was not read
-  bool unfamiliar = false;  ///< the text is unlike what the model learnt from
+  bool cut = false;  ///< part of the text was not read
+  /// The text is unlike what the model learnt from; of a model that was calibrated.
+  bool unfamiliar = false;
   /// What a person should know of this answer, a sentence each.
   std::vector<std::string> notes;
 };
+
+/// The mean over the tokens of an answer, its end among them.
+double log_probability_of_token(const Answer& answer);
 
 /// Constant once made: any number of threads may ask it.
 class Answerer {
@@ -90,7 +94,7 @@ class Answerer {
 
  private:
   std::vector<Piece> pieces_of(const Input& input) const;
-  void tell(Reply& reply) const;
+  void tell(const Input& input, const Choices& choices, Reply& reply) const;
 
   PairModel model_;
   const Task* task_;

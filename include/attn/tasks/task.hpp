@@ -49,6 +49,14 @@ struct TrainingOptions {
   std::uint64_t seed = 1;
 };
 
+/// What becomes of the numbers of a text. The rule holds for a model whose calibration found
+/// that its data follows it.
+enum class Numbers {
+  free,         ///< anything
+  from_source,  ///< an answer has no number that its text does not have
+  all,          ///< and it should have all of them
+};
+
 struct PairModel;
 
 /// What a task decides, it decides for every door: commands, the server, `explain`, `eval` and
@@ -71,6 +79,11 @@ struct Task {
   std::function<std::vector<std::string>(const PairModel&, std::string_view)> split;
   /// What keeps a model from reading a text, to stand behind "the text "; "": nothing does.
   std::function<std::string(const PairModel&, std::string_view)> refuse;
+  /// The share of development texts that calibration lets be unfamiliar by their words.
+  double unfamiliar = 0.03;
+  Numbers numbers = Numbers::free;
+  /// Marks that an answer has only where its text has them, if the model's data is so.
+  std::string copied_marks;
   /// The task's own data; `language` matters to translate alone.
   std::function<Corpus(const std::string& language, const Say& say)> load;
   /// Makes tokens, model and limits suit the data, where a task does not know it beforehand.

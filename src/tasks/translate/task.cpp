@@ -24,6 +24,11 @@ Task translate_task() {
   task.example = "This package provides a simple tool to edit images.";
   task.limits = {.source = 96, .target = 96};
   task.metric = Metric::bleu;
+  // 2.1 % of the test part, and 99.8 % of everyday sentences.
+  task.unfamiliar = 0.04;
+  task.numbers = Numbers::all;
+  // Lists end with semicolons in translations alone; a text by itself is no item of a list.
+  task.copied_marks = ";";
   task.split = [](const PairModel& model, std::string_view text) {
     return split_for(model.source, model.limits.source, text);
   };

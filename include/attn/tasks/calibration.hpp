@@ -1,0 +1,45 @@
+/// Calibration: what the development part of a model's data tells of texts and answers, so that
+/// a text unlike anything learnt is told and answers invent and lose nothing.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace attn::tasks {
+
+/// Which words a kind of text has more often than everyday English: log-ratios of how common
+/// they are in both. The score of a text is their sum over the square root of its words; words
+/// that are in neither list count 0.
+struct WordProfile {
+  std::unordered_map<std::string, float> weights;
+  double least = 0.0;  ///< a text below it is unlike
+
+  double score(std::string_view text) const;
+};
+
+struct Calibration {
+  /// The largest share of a text that the vocabulary does not hold.
+  double unknown = 1.0;
+  /// The least log-probability of an answer's token, on average.
+  double log_probability = -std::numeric_limits<double>::infinity();
+  /// None for a model that reads characters.
+  std::optional<WordProfile> words{};
+  /// Whether numbers of right answers stand in their texts.
+  bool copies_numbers = false;
+  /// Marks of the task that right answers have only where their texts do.
+  std::string copied_marks{};
+
+  /// Whether a text is unlike what the model learnt from. The log-probability is the mean of a
+  /// token of the best answer; none for one that was steered or drawn.
+  bool is_unfamiliar(std::string_view text, double unknown_share,
+                     std::optional<double> log_probability_of_token) const;
+};
+
+}  // namespace attn::tasks
