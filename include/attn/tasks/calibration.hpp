@@ -12,6 +12,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "attn/core/cxx20.hpp"  // IWYU pragma: keep
+
 namespace attn::tasks {
 
 /// Which words a kind of text has more often than everyday English: log-ratios of how common
