@@ -33,7 +33,11 @@ void paint_as_image(Canvas& canvas, const Cells& cells, double x, double y, floa
   canvas.image({x, y, cells.width(), cells.height()}, pixels);
 }
 
+/// What rounds to nothing has no number: an empty cell says it.
+constexpr float kLeastNumber = 0.005f;
+
 void paint_number(Canvas& canvas, float weight, float top, const Rect& rect) {
+  if (weight < kLeastNumber) return;
   char text[16];
   std::snprintf(text, sizeof(text), "%.2f", weight);
   const Rgb background = maps::colour_of(weight, top);

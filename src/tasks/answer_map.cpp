@@ -58,7 +58,9 @@ maps::Alignment answer_map(const PairModel& model, const Answer& answer) {
 
 maps::Heads heads_map(const PairModel& model, const Answer& answer, const models::Look& look,
                       std::string_view part) {
-  maps::Heads map{.title = answer.text,
+  // The encoder has seen the text alone.
+  const bool of_text = part == "encoder";
+  maps::Heads map{.title = of_text ? model.source.decode(answer.source) : answer.text,
                   .caption = about(model) +
                              ": each head of each layer; rows look at columns. The encoder and "
                              "the decoder look at themselves, cross looks at the text",

@@ -70,6 +70,21 @@ TEST(Draw, SmallWeightsUseTheWholeScale) {
   expect_cells(rectangles(draw(map, Format::svg)), map.weights, 0.05f);
 }
 
+TEST(Draw, AnEmptyCellHasNoNumber) {
+  const auto glyphs = [](const std::string& svg) {
+    std::size_t count = 0;
+    for (std::size_t at = svg.find("<use "); at != std::string::npos;
+         at = svg.find("<use ", at + 1))
+      ++count;
+    return count;
+  };
+  Alignment map = square(3, 3);
+  const std::size_t all = glyphs(draw(map, Format::svg));
+  map.weights.values[0] = 0.004f;
+  map.weights.values[4] = 0.0f;
+  EXPECT_EQ(glyphs(draw(map, Format::svg)), all - 2 * std::string("0.00").size());
+}
+
 TEST(Draw, ThePngHasTheColourOfACellInItsMiddle) {
   // Cells small enough to carry no number.
   const Alignment map = square(20, 20);

@@ -3,6 +3,10 @@
 #include "tools/attn/answering.hpp"
 
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <iostream>
@@ -98,6 +102,65 @@ TEST_F(Answering, WhatWasCutIsTold) {
   EXPECT_NE(json.at("notes").at(0).get<std::string>().find("Only the first"),
             std::string::npos);
   EXPECT_NE(said.err.find("text 1: Only the first"), std::string::npos) << said.err;
+}
+
+/// The program with pipes at both ends.
+class CoProcess {
+ public:
+  CoProcess() {
+    int to[2];
+    int from[2];
+    if (::pipe(to) != 0 || ::pipe(from) != 0) throw std::runtime_error("no pipe");
+    child_ = ::fork();
+    if (child_ == 0) {
+      ::dup2(to[0], STDIN_FILENO);
+      ::dup2(from[1], STDOUT_FILENO);
+      for (const int end : {to[0], to[1], from[0], from[1]}) ::close(end);
+      ::execl(ATTN_PROGRAM, "attn", "pronounce", "-", nullptr);
+      ::_exit(127);
+    }
+    ::close(to[0]);
+    ::close(from[1]);
+    in_ = to[1];
+    out_ = from[0];
+  }
+  ~CoProcess() {
+    ::close(in_);
+    ::close(out_);
+    ::waitpid(child_, nullptr, 0);
+  }
+  CoProcess(const CoProcess&) = delete;
+  CoProcess& operator=(const CoProcess&) = delete;
+
+  bool write(const std::string& text) const {
+    return ::write(in_, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  }
+
+  /// One line, or what came of it within half a minute.
+  std::string line() const {
+    std::string text;
+    pollfd waiting{.fd = out_, .events = POLLIN, .revents = 0};
+    char c = 0;
+    while (::poll(&waiting, 1, 30000) > 0 && ::read(out_, &c, 1) == 1) {
+      text += c;
+      if (c == '\n') break;
+    }
+    return text;
+  }
+
+ private:
+  pid_t child_ = -1;
+  int in_ = -1;
+  int out_ = -1;
+};
+
+TEST_F(Answering, WhoeverWaitsForALineGetsItsAnswer) {
+  const CoProcess program;
+  ASSERT_TRUE(program.write("cat\n"));
+  EXPECT_EQ(program.line(), "K AE T\n");
+  ASSERT_TRUE(program.write("dog\ncat\n"));
+  EXPECT_EQ(program.line(), "D AO G\n");
+  EXPECT_EQ(program.line(), "K AE T\n");
 }
 
 TEST_F(Answering, InputThatCannotBeReadIsAnError) {

@@ -69,7 +69,8 @@ const std::vector<Figure>& figures() {
        "encoder: rows look at columns. Some look at a neighbour, some at the end of the "
        "sentence, "
        "some spread over what belongs together.",
-       {"translate", "I love playing football.", "--heads", "encoder"},
+       {"translate", "The program reads a file and writes it to another file.", "--heads",
+        "encoder"},
        {}},
       {"copying",
        "Words that are copied into a summary",
