@@ -1,7 +1,6 @@
 #include "gemm/cpu/product.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 
 #include "attn/core/thread_pool.hpp"
@@ -21,8 +20,10 @@ using cpu::Strided;
 /// panel of B meets, then stays in L2.
 constexpr std::int64_t kTaskRows = 4800;
 constexpr std::int64_t kTaskColumns = 4096;
-/// Multiply-adds that are worth a task of their own, a few microseconds.
-constexpr std::int64_t kTaskWork = std::int64_t{1} << 18;
+/// Multiply-adds of a task: a product is cut down to about 20 us, since threads that wait for
+/// each other take longer than a few; small products go together up to 5 us.
+constexpr std::int64_t kTaskWork = std::int64_t{1} << 20;
+constexpr std::int64_t kGroupWork = std::int64_t{1} << 18;
 
 /// With more rows than this, few columns are better taken as rows.
 constexpr std::int64_t kThinRows = 16;
@@ -55,11 +56,11 @@ double time_of(const Args<float>& args, const Cut& cut, int threads) {
   // Laying out a number of B costs about as much as 12 products with it, one of A 8.
   constexpr std::int64_t kLayOutB = 12;
   constexpr std::int64_t kLayOutA = 8;
+  constexpr std::int64_t kTaskOverhead = std::int64_t{1} << 17;
   const std::int64_t rows = std::min(cut.rows, args.m);
   const std::int64_t columns = std::min(cut.columns, args.n);
-  const std::int64_t work =
-      (rows * columns + kLayOutB * columns + kLayOutA * rows) * args.k + kTaskWork / 2;
-  const auto task = static_cast<double>(work);
+  const auto task = static_cast<double>(
+      (rows * columns + kLayOutB * columns + kLayOutA * rows) * args.k + kTaskOverhead);
   // At the end threads wait for the last one, which may have begun late.
   return task * (static_cast<double>(in_parts(args.batch * cut.blocks(), threads)) + 0.25);
 }
@@ -132,7 +133,7 @@ void product_on(Target target, const Args<float>& given, const float* bias, int 
   // Small ones go together.
   const std::int64_t work = std::min(cut.rows, args.m) * std::min(cut.columns, args.n) * args.k;
   const std::int64_t group =
-      std::max<std::int64_t>(1, kTaskWork / std::max<std::int64_t>(1, work));
+      std::max<std::int64_t>(1, kGroupWork / std::max<std::int64_t>(1, work));
   const std::int64_t tasks = in_parts(blocks, group);
   const int workers = static_cast<int>(std::min<std::int64_t>(threads, tasks));
   // The first block is the largest.

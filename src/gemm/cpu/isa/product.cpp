@@ -159,8 +159,8 @@ ATTN_FN void put(const float* from, std::int64_t from_stride, int rows, int colu
 }
 
 /// The kernel alone in a function: with less around it, the compiler has registers enough.
-template <int kV, bool kAdd>
-[[gnu::noinline]] void multiply_whole(int depth, PackedLeft a, Right b, float* c,
+template <int kV, bool kAdd, class A>
+[[gnu::noinline]] void multiply_whole(int depth, A a, Right b, float* c,
                                       std::int64_t c_stride) {
   multiply_block<kRows, kV, kAdd, Inner::product>(depth, a, b, c, c_stride);
 }
@@ -205,19 +205,49 @@ void add_bias(const BlockProduct& block, std::int64_t row, int rows, std::int64_
   }
 }
 
+/// One block of rows meets the panels.
+template <bool kAdd, class A>
+ATTN_FN void multiply_block_of_rows(const BlockProduct& block, const Part& part,
+                                    std::int64_t row, int rows, A a, std::int64_t first,
+                                    std::int64_t columns, const float* panels) {
+  for (std::int64_t j = 0; j < columns; j += kPanel)
+    multiply_tile<kAdd>(rows, static_cast<int>(min(kPanel, columns - j)), part.depth, a,
+                        Right{panels + j * part.depth, kPanel},
+                        block.c + row * block.c_stride + first + j, block.c_stride);
+  if (part.last && block.bias != nullptr) add_bias(block, row, rows, first, columns);
+}
+
+/// Whether A is read where it lies: with few columns that costs less than laying it out, unless
+/// the rows of a block, a multiple of 1 KiB apart, meet in few sets of L1.
+bool rows_in_place(const BlockProduct& block) {
+  constexpr std::int64_t kMostColumns = 256;
+  constexpr std::int64_t kBadStride = 256;
+  if (block.columns > kMostColumns) return false;
+  // Turned, it is in another line for each step: that pays for twelve rows, not for six.
+  return block.a.column == 1 ? block.a.row % kBadStride != 0 : kRows > 6;
+}
+
 /// All rows meet some columns of B, which lie in panels.
 template <bool kAdd>
 void multiply_columns(const BlockProduct& block, const Part& part, std::int64_t first,
                       std::int64_t columns, const float* panels, const PackedRows& packed) {
+  if (rows_in_place(block)) {
+    for (std::int64_t row = 0; row < block.rows;) {
+      const int rows = rows_of_block(block.rows - row);
+      multiply_block_of_rows<kAdd>(
+          block, part, row, rows,
+          Left{block.a.at(row, part.first), block.a.row, block.a.column}, first, columns,
+          panels);
+      row += rows;
+    }
+    return;
+  }
   for (std::int64_t row = 0; row < block.rows;) {
     const std::int64_t end = row + pack_rows(block, part, row, packed);
     for (int i = 0; row < end; ++i) {
       const int rows = rows_of_block(block.rows - row);
-      for (std::int64_t j = 0; j < columns; j += kPanel)
-        multiply_tile<kAdd>(rows, static_cast<int>(min(kPanel, columns - j)), part.depth,
-                            PackedLeft{packed.at(i)}, Right{panels + j * part.depth, kPanel},
-                            block.c + row * block.c_stride + first + j, block.c_stride);
-      if (part.last && block.bias != nullptr) add_bias(block, row, rows, first, columns);
+      multiply_block_of_rows<kAdd>(block, part, row, rows, PackedLeft{packed.at(i)}, first,
+                                   columns, panels);
       row += rows;
     }
   }
@@ -412,7 +442,9 @@ void multiply_part(const BlockProduct& block, const Part& part, const Room& room
     multiply_few_turned<kAdd>(block, part, a);
     j = block.columns;
   } else if (in_place(block)) {
-    j = block.columns / kLanes * kLanes;
+    // What is left of a panel goes into one, so that many rows need not meet it in two steps.
+    const std::int64_t unit = block.rows > kRows ? kPanel : kLanes;
+    j = block.columns / unit * unit;
     if (block.rows == 1) {
       multiply_stream<kAdd, 1>(block, part, j, room.sums);
     } else if (block.rows == 2) {
