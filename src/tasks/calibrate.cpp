@@ -23,7 +23,6 @@
 #include "attn/core/error.hpp"
 #include "attn/files/json.hpp"
 #include "attn/files/printable.hpp"
-#include "attn/nn/module.hpp"
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/calibration.hpp"
 #include "attn/tasks/corpus.hpp"
@@ -171,15 +170,17 @@ Calibration calibrate(const PairModel& model, const Corpus& corpus, const Done& 
     if (answerer.refusal(example.source).empty()) inputs.emplace_back(example.source);
   if (inputs.empty()) fail(kWhere, "every text of the development part is refused");
   std::vector<double> unknown;
-  std::vector<double> believed;
+  std::vector<double> likely;
+  unknown.reserve(inputs.size());
   for (const Input& input : inputs) unknown.push_back(model.source.unknown_share(input.text));
   for (const Reply& reply : answerer(inputs, {}, done))
-    believed.push_back(log_probability_of_token(reply.answers.front()));
+    likely.push_back(log_probability_of_token(reply.answers.front()));
   calibration.unknown = quantile(unknown, 1.0 - kByUnknown);
-  calibration.log_probability = quantile(believed, kByProbability);
+  calibration.log_probability = quantile(likely, kByProbability);
   if (model.source.units() == text::Units::characters) return calibration;
   WordProfile words = profile_of(corpus.train);
   std::vector<double> scores;
+  scores.reserve(inputs.size());
   for (const Input& input : inputs) scores.push_back(words.score(input.text));
   words.least = quantile(scores, task.unfamiliar);
   calibration.words = std::move(words);

@@ -11,7 +11,6 @@
 #include <string_view>
 #include <vector>
 
-#include "attn/tasks/calibration.hpp"
 #include "attn/tasks/numbers.hpp"
 #include "attn/tasks/pair_model.hpp"
 #include "attn/tasks/task.hpp"

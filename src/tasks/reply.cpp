@@ -15,7 +15,6 @@
 #include "attn/models/look.hpp"
 #include "attn/models/search.hpp"
 #include "attn/tasks/answer.hpp"
-#include "attn/tasks/calibration.hpp"
 #include "attn/tasks/numbers.hpp"
 #include "attn/tasks/pair_model.hpp"
 #include "attn/tasks/task.hpp"
