@@ -14,6 +14,7 @@
 #include "attn/models/look.hpp"
 #include "attn/models/seq2seq.hpp"
 #include "attn/tasks/answer.hpp"
+#include "attn/tasks/pair_model.hpp"
 #include "attn/tasks/row_steps.hpp"
 #include "attn/text/tokeniser.hpp"
 #include "tools/serve/answers.hpp"
