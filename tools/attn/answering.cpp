@@ -1,7 +1,7 @@
 #include "tools/attn/answering.hpp"
 
 #include <fmt/core.h>
-#include <poll.h>
+#include <sys/poll.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
