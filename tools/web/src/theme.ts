@@ -39,9 +39,12 @@ export function onTheme(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
+// At once, not when the switch is drawn: a server may take its time, and a page that is light until
+// then dazzles.
+system.addEventListener('change', apply);
+apply();
+
 export function themeSwitch(): HTMLElement {
-  system.addEventListener('change', apply);
-  apply();
   const options: { value: Choice; text: string }[] = [
     { value: 'auto', text: 'Auto' },
     { value: 'light', text: 'Light' },

@@ -125,6 +125,15 @@ pageTest('Colours follow the system and the switch', async (page) => {
   assert.ok(await comes(async () => (await paper(page)) !== dark), 'the choice is remembered');
 }, { view: { colorScheme: 'dark' } });
 
+let toldInfo;
+const silence = new Promise((resolve) => (toldInfo = resolve));
+pageTest('Colours are right before the server has answered', async (page) => {
+  const waiting = await paper(page);
+  toldInfo();
+  await page.getByRole('radio', { name: 'Dark' }).check();
+  assert.equal(await paper(page), waiting);
+}, { mockOnly: true, view: { colorScheme: 'dark' }, intercept: async (route) => void (route === 'GET /api/info' && (await silence)) });
+
 pageTest('Text has contrast enough in both themes', async (page) => {
   await ask(page);
   for (const theme of ['Light', 'Dark']) {
