@@ -140,14 +140,18 @@ AnyWeight weight_stage(const F& f, std::initializer_list<Table> tables = {}) {
   return any;
 }
 
+/// What a mask of type M says of a site: its address is also how a stage's type is told again.
+template <class M>
+bool keep_of(const StageData& data, const Site<double>& at) {
+  return functor_of<M>(data).keep(at);
+}
+
 /// The scalar half of a mask.
 template <class M>
 AnyMask erase_mask(const M& mask) {
   AnyMask any;
   any.data = StageData::of(mask, {});
-  any.keep = [](const StageData& data, const Site<double>& at) -> bool {
-    return functor_of<M>(data).keep(at);
-  };
+  any.keep = &keep_of<M>;
   any.cover = [](const StageData& data, const Block& block) {
     return functor_of<M>(data).cover(block);
   };

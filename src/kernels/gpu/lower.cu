@@ -26,9 +26,7 @@ bool identify(const AnyWeight& any, OneOf<Fs...>& to) {
 }
 template <class... Ms>
 bool identify(const AnyMask& any, OneOf<Ms...>& to) {
-  return (
-      (any.keep == erase_mask(Ms{}).keep ? (to.set(functor_of<Ms>(any.data)), true) : false) ||
-      ...);
+  return ((any.keep == &keep_of<Ms> ? (to.set(functor_of<Ms>(any.data)), true) : false) || ...);
 }
 template <class... Ns>
 bool identify(const AnyNormaliser& any, OneOf<Ns...>& to) {
