@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <csignal>
 #include <cstddef>
-#include <memory>
 
 namespace attn::tools {
 namespace {
@@ -29,37 +28,31 @@ std::size_t stack_size() {
   return static_cast<std::size_t>(std::max(kLeast, sysconf(_SC_SIGSTKSZ)));
 }
 
+/// Gives this thread a stack for signals, unless it has one. It is never freed: a signal may
+/// come at the very end.
+void take_signals_on_a_stack() {
+  stack_t here{};
+  sigaltstack(nullptr, &here);
+  if ((here.ss_flags & SS_DISABLE) == 0) return;
+  thread_local std::byte* stack = nullptr;
+  stack = new std::byte[stack_size()];  // NOLINT(cppcoreguidelines-owning-memory)
+  stack_t ours{};
+  ours.ss_sp = stack;
+  ours.ss_size = stack_size();
+  sigaltstack(&ours, nullptr);
+}
+
 }  // namespace
 
-/// What was there before.
-struct Interrupt::Before {
-  stack_t stack{};
-  struct sigaction interrupt{};
-  struct sigaction terminate{};
-};
-
-Interrupt::Interrupt() : before_(std::make_unique<Before>()) {
+Interrupt::Interrupt() {
   g_asked = 0;
-  sigaltstack(nullptr, &before_->stack);
-  if ((before_->stack.ss_flags & SS_DISABLE) != 0) {
-    stack_ = std::make_unique<std::byte[]>(stack_size());
-    stack_t ours{};
-    ours.ss_sp = stack_.get();
-    ours.ss_size = stack_size();
-    sigaltstack(&ours, nullptr);
-  }
+  take_signals_on_a_stack();
   struct sigaction noting{};
   noting.sa_handler = note;
   noting.sa_flags = SA_ONSTACK | SA_RESTART;
   sigemptyset(&noting.sa_mask);
-  sigaction(SIGINT, &noting, &before_->interrupt);
-  sigaction(SIGTERM, &noting, &before_->terminate);
-}
-
-Interrupt::~Interrupt() {
-  sigaction(SIGINT, &before_->interrupt, nullptr);
-  sigaction(SIGTERM, &before_->terminate, nullptr);
-  if (stack_ != nullptr) sigaltstack(&before_->stack, nullptr);
+  sigaction(SIGINT, &noting, nullptr);
+  sigaction(SIGTERM, &noting, nullptr);
 }
 
 bool Interrupt::asked() const {

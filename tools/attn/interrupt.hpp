@@ -4,27 +4,17 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
-#include <cstddef>
-#include <memory>
-
 namespace attn::tools {
 
-/// While one lives, the first SIGINT or SIGTERM is only noted; the second ends the program. The
-/// thread that makes it takes signals on a stack of their own, whatever library it is in; what
-/// was there before is back afterwards.
+/// From its making until the program ends, the first SIGINT or SIGTERM is only noted; the
+/// second ends the program. It is never taken back: between the last step and the end of the
+/// program a signal would else end it before its last words are written. The thread that makes
+/// it takes signals on a stack of their own, whatever library it is in.
 class Interrupt {
  public:
   Interrupt();
-  ~Interrupt();
-  Interrupt(const Interrupt&) = delete;
-  Interrupt& operator=(const Interrupt&) = delete;
 
   bool asked() const;
-
- private:
-  struct Before;
-  std::unique_ptr<Before> before_;
-  std::unique_ptr<std::byte[]> stack_;
 };
 
 }  // namespace attn::tools
