@@ -97,6 +97,10 @@ WordProfile profile_of(const std::vector<Example>& examples) {
   return profile;
 }
 
+/// The same text rounds otherwise in a batch of another size, or on another machine; the answer
+/// that the threshold was taken from must not fall below it for that.
+constexpr double kRounding = 1e-3;
+
 /// The value below which a share of them lies.
 double quantile(std::vector<double> values, double share) {
   std::sort(values.begin(), values.end());
@@ -176,7 +180,7 @@ Calibration calibrate(const PairModel& model, const Corpus& corpus, const Done& 
   for (const Reply& reply : answerer(inputs, {}, done))
     likely.push_back(log_probability_of_token(reply.answers.front()));
   calibration.unknown = quantile(unknown, 1.0 - kByUnknown);
-  calibration.log_probability = quantile(likely, kByProbability);
+  calibration.log_probability = quantile(likely, kByProbability) - kRounding;
   if (model.source.units() == text::Units::characters) return calibration;
   WordProfile words = profile_of(corpus.train);
   std::vector<double> scores;
