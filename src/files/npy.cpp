@@ -105,7 +105,7 @@ Npy load(std::uint64_t size, const std::string& where, const ReadAt& read_at) {
 std::string tuple_text(std::span<const std::int64_t> shape) {
   std::string text = "(";
   for (const std::int64_t dim : shape) text += std::to_string(dim) + ", ";
-  if (!shape.empty()) text.resize(text.size() - (shape.size() == 1 ? 1 : 2));
+  if (!shape.empty()) text.erase(text.size() - (shape.size() == 1 ? 1 : 2));
   return text + ")";
 }
 
