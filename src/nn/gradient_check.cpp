@@ -97,6 +97,20 @@ Tensor needed(const std::vector<NamedTensor>& tensors, const std::string& name) 
   fail("attn::nn::check_gradients: no parameter '", name, "' comes back from the mechanism");
 }
 
+/// A check that compares nothing must not pass.
+void check_compared(const Mechanism& mechanism, const std::vector<GradientCheck>& checks) {
+  const bool compared =
+      std::any_of(checks.begin(), checks.end(),
+                  [](const GradientCheck& check) { return check.numbers > 0; });
+  if (compared == mechanism.no_gradient.empty()) return;
+  if (compared)
+    fail<Error>("attn::nn::check_gradients: ", mechanism.name, " says that it has no gradient (",
+                mechanism.no_gradient, "), but ", checks.front().name, " has one");
+  fail<Error>("attn::nn::check_gradients: ", mechanism.name,
+              " left nothing to compare: no output has a gradient, or no input and parameter is "
+              "differentiated. Where that is right, Mechanism::no_gradient says why");
+}
+
 /// Runs with the tape and leaves the gradients at the leaves.
 Made run_tape(Setup& setup, Random& random, Device device) {
   const Made made = setup.mechanism.run(setup.given);
@@ -131,16 +145,18 @@ std::vector<GradientCheck> check_gradients(const Mechanism& mechanism,
   const Made made = run_tape(setup, random, options.device);
 
   std::vector<GradientCheck> checks;
-  if (setup.seeds.empty()) return checks;
   const auto check = [&](const std::string& name, const Tensor& tensor, const Tensor& grad) {
     const double worst = worst_error(setup, tensor, grad, options.step);
     checks.push_back({name, tensor.numel(), worst, worst <= options.tolerance});
   };
-  for (const auto& [name, tensor] : setup.given.inputs)
-    if (tensor.requires_grad()) check("in." + name, tensor, tensor.grad());
-  for (const auto& [name, tensor] : setup.given.parameters)
-    if (setup.differentiates(name, tensor))
-      check("param." + name, tensor, needed(made.parameters, name).grad());
+  if (!setup.seeds.empty()) {
+    for (const auto& [name, tensor] : setup.given.inputs)
+      if (tensor.requires_grad()) check("in." + name, tensor, tensor.grad());
+    for (const auto& [name, tensor] : setup.given.parameters)
+      if (setup.differentiates(name, tensor))
+        check("param." + name, tensor, needed(made.parameters, name).grad());
+  }
+  check_compared(mechanism, checks);
   return checks;
 }
 

@@ -95,5 +95,13 @@ TEST(Gradcheck, SaysForEachInputWhetherItIsRight) {
   EXPECT_EQ(say({"gradcheck"}).status, usage);
 }
 
+TEST(Gradcheck, SaysWhyThereIsNothingToCompare) {
+  const Said said = say({"gradcheck", "bahdanau_greedy", "score_dot"});
+  EXPECT_EQ(said.status, success);
+  EXPECT_NE(said.out.find("nothing to compare: it is a search"), std::string::npos) << said.out;
+  EXPECT_NE(said.out.find("1 passed, 0 failed, 1 with nothing to compare"), std::string::npos)
+      << said.out;
+}
+
 }  // namespace
 }  // namespace attn::tools

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "attn/core/error.hpp"
 #include "attn/nn/gradient_check.hpp"
 #include "attn/nn/registry.hpp"
 #include "attn/tensor/storage.hpp"
@@ -26,19 +27,37 @@ struct GradcheckOptions {
   Device device = Device::cpu;
 };
 
-/// Prints a line for each input and parameter; true if all agree.
-bool check_one(const nn::Mechanism& mechanism, const GradcheckOptions& options,
-               const Streams& streams) {
-  bool passed = true;
+struct Counts {
+  int passed = 0;
+  int failed = 0;
+  int nothing = 0;  ///< to compare
+};
+
+/// Prints a line for each input and parameter.
+void check_one(const nn::Mechanism& mechanism, const GradcheckOptions& options,
+               const Streams& streams, Counts& counts) {
   fmt::print(streams.out, "{}\n", mechanism.name);
-  for (const nn::GradientCheck& check : nn::check_gradients(
-           mechanism,
-           {.seed = options.seed, .tolerance = options.tolerance, .device = options.device})) {
-    fmt::print(streams.out, "  {:<6} {:<32} {:>6} numbers  worst {:.1e}\n",
-               check.passed ? "ok" : "WRONG", check.name, check.numbers, check.worst);
-    passed = passed && check.passed;
+  try {
+    const std::vector<nn::GradientCheck> checks = nn::check_gradients(
+        mechanism,
+        {.seed = options.seed, .tolerance = options.tolerance, .device = options.device});
+    if (checks.empty()) {
+      fmt::print(streams.out, "  nothing to compare: {}\n", mechanism.no_gradient);
+      ++counts.nothing;
+      return;
+    }
+    bool passed = true;
+    for (const nn::GradientCheck& check : checks) {
+      fmt::print(streams.out, "  {:<6} {:<32} {:>6} numbers  worst {:.1e}\n",
+                 check.passed ? "ok" : "WRONG", check.name, check.numbers, check.worst);
+      passed = passed && check.passed;
+    }
+    ++(passed ? counts.passed : counts.failed);
+  } catch (const Error& error) {
+    // The others are checked all the same.
+    fmt::print(streams.out, "  WRONG  {}\n", error.what());
+    ++counts.failed;
   }
-  return passed;
 }
 
 int gradcheck(const GradcheckOptions& options, const Streams& streams) {
@@ -53,12 +72,13 @@ int gradcheck(const GradcheckOptions& options, const Streams& streams) {
     fmt::print(streams.err, "attn: gradcheck needs the name of a mechanism, or --all\n");
     return usage;
   }
-  int wrong = 0;
+  Counts counts;
   for (const nn::Mechanism* mechanism : chosen)
-    wrong += check_one(*mechanism, options, streams) ? 0 : 1;
-  fmt::print(streams.out, "{} passed, {} failed\n", static_cast<int>(chosen.size()) - wrong,
-             wrong);
-  return wrong == 0 ? success : failure;
+    check_one(*mechanism, options, streams, counts);
+  fmt::print(streams.out, "{} passed, {} failed{}\n", counts.passed, counts.failed,
+             counts.nothing == 0 ? ""
+                                 : fmt::format(", {} with nothing to compare", counts.nothing));
+  return counts.failed == 0 ? success : failure;
 }
 
 }  // namespace
@@ -70,7 +90,8 @@ void add_gradcheck(CLI::App& app, Action& action) {
   command->footer(
       "\nRuns the mechanism's example, sends random gradients back from its outputs, and "
       "moves\n"
-      "every input and parameter a little to see what really happens. A mechanism of your own\n"
+      "every input and parameter a little to see what really happens. A search and a whole\n"
+      "training have no gradients; they say so. A mechanism of your own\n"
       "appears here once your program has called attn::nn::register_mechanism().\n\n"
       "Examples:\n"
       "    attn gradcheck score_additive\n"

@@ -29,8 +29,9 @@ struct GradientCheck {
 };
 
 /// Runs the mechanism's example with random gradients arriving at its differentiable outputs.
-/// Empty for one that has none, such as a search. An output with a gradient that was computed
-/// on another device is an Error.
+/// Empty only for a mechanism that says why (Mechanism::no_gradient): where nothing could be
+/// compared without such a reason, or something could be in spite of it, that is an Error. So is
+/// an output with a gradient that was computed on another device.
 std::vector<GradientCheck> check_gradients(const Mechanism& mechanism,
                                            const GradientCheckOptions& options = {});
 

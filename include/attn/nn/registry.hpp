@@ -85,6 +85,8 @@ struct Mechanism {
   /// real input and parameter is differentiated except those named in `constants`.
   std::function<Given(Random&)> example;
   std::vector<std::string> constants{};
+  /// Why no gradient can be compared, such as "a search has none"; empty where some can.
+  std::string no_gradient{};
 };
 
 /// All that are known, sorted by name.

@@ -126,6 +126,7 @@ Attended found = curve.predict(uniform({20}, 0, 5, nn::random()));)",
             return given;
           },
       .constants = {"x_train", "y_train", "x_test", "w"},
+      .no_gradient = "it is a whole training, whose steps are gradients already",
   };
 }
 

@@ -180,6 +180,7 @@ nn::GreedyDecoded said = nn::bahdanau_greedy(
       .header = "attn/nn/seq2seq/bahdanau_greedy.hpp",
       .run = run_greedy,
       .example = bahdanau_example,
+      .no_gradient = "it is a search: which word is likeliest does not change a little",
   };
 }
 
