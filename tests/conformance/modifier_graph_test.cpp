@@ -10,6 +10,7 @@
 
 #include "attn/core/error.hpp"
 #include "attn/files/json.hpp"
+#include "support/tolerance.hpp"
 
 namespace attn::conformance {
 namespace {
@@ -72,7 +73,8 @@ TEST(ModifierGraph, UnaryOperationsAreTheirFormulas) {
     const Modifier modifier =
         compiled(node(operation.op, "\"s\"", "out", operation.attributes));
     for (double x = operation.low; x <= 4.0; x += 0.25)
-      EXPECT_NEAR(run(modifier, x), operation.want(x), 1e-6) << operation.op << " of " << x;
+      EXPECT_NEAR(run(modifier, x), operation.want(x), test::kFloat)
+          << operation.op << " of " << x;
   }
 }
 
@@ -94,16 +96,17 @@ TEST(ModifierGraph, BinaryOperationsAreTheirFormulas) {
   for (const auto& [op, want] : operations) {
     const Modifier modifier = compiled(node(op, R"("s", "c")", "out"), "\"c\": 1.5");
     for (double x = -3.0; x <= 3.0; x += 0.5)
-      EXPECT_NEAR(run(modifier, x), want(x, 1.5), 1e-6) << op << " of " << x;
+      EXPECT_NEAR(run(modifier, x), want(x, 1.5), test::kFloat) << op << " of " << x;
   }
   for (const double exponent : {-2.0, -1.0, 0.0, 1.0, 3.0}) {
     const Modifier modifier =
         compiled(node("Pow", R"("s", "c")", "out"), "\"c\": " + std::to_string(exponent));
     for (const double x : {-1.5, 0.5, 2.0})
-      EXPECT_NEAR(run(modifier, x), std::pow(x, exponent), 1e-6) << x << "^" << exponent;
+      EXPECT_NEAR(run(modifier, x), std::pow(x, exponent), test::kFloat)
+          << x << "^" << exponent;
   }
   const Modifier root = compiled(node("Pow", R"("s", "c")", "out"), "\"c\": 1.5");
-  EXPECT_NEAR(run(root, 2.25), std::pow(2.25, 1.5), 1e-6);
+  EXPECT_NEAR(run(root, 2.25), std::pow(2.25, 1.5), test::kFloat);
 }
 
 TEST(ModifierGraph, ConditionsCombine) {

@@ -17,6 +17,7 @@
 #include "attn/maps/pooled.hpp"
 #include "drawing/support/picture.hpp"
 #include "maps/support/examples.hpp"
+#include "support/tolerance.hpp"
 
 namespace attn::drawing {
 namespace {
@@ -162,12 +163,13 @@ TEST(Draw, BarsAreAsLongAsTheirValues) {
   const maps::Bars map{"", "", "", {"g", "h"}, {{"s", {10.0, 5.0}}}};
   const auto all = rectangles(draw(map, Format::svg));
   ASSERT_EQ(all.size(), 2u);
-  EXPECT_NEAR(all[0].width, 2.0 * all[1].width, 1e-3);
+  EXPECT_NEAR(all[0].width, 2.0 * all[1].width, test::kFloatTraining);
   EXPECT_DOUBLE_EQ(all[0].x, all[1].x);
   const auto below =
       rectangles(draw(maps::Bars{"", "", "", {"g", "h"}, {{"s", {-10.0, 5.0}}}}, Format::svg));
   ASSERT_EQ(below.size(), 2u);
-  EXPECT_NEAR(below[0].x + below[0].width, below[1].x, 1e-3) << "both begin at zero";
+  EXPECT_NEAR(below[0].x + below[0].width, below[1].x, test::kFloatTraining)
+      << "both begin at zero";
 }
 
 /// The mean place of the pixels with a colour, as a share of the width.

@@ -8,6 +8,7 @@
 
 #include "attn/core/error.hpp"
 #include "support/random.hpp"
+#include "support/tolerance.hpp"
 
 namespace attn::gemm {
 namespace {
@@ -57,7 +58,8 @@ TEST(Gemm, EveryTurnAndBetaIsTheDefinition) {
         for (std::int64_t i = 0; i < m; ++i)
           for (std::int64_t j = 0; j < n; ++j)
             EXPECT_NEAR(c[static_cast<std::size_t>(i * 9 + j)],
-                        entry(args, i, j, before[static_cast<std::size_t>(i * 9 + j)]), 1e-5);
+                        entry(args, i, j, before[static_cast<std::size_t>(i * 9 + j)]),
+                        test::kFloatSum);
       }
     }
   }
@@ -80,7 +82,8 @@ TEST(Gemm, ATurnedMatrixWithRowsFarApartIsTheSame) {
   product(args);
   for (std::int64_t i = 0; i < m; ++i)
     for (std::int64_t j = 0; j < n; ++j)
-      EXPECT_NEAR(c[static_cast<std::size_t>(i * n + j)], entry(args, i, j, 0.0), 1e-5);
+      EXPECT_NEAR(c[static_cast<std::size_t>(i * n + j)], entry(args, i, j, 0.0),
+                  test::kFloatSum);
 }
 
 TEST(Gemm, ABiasIsAddedToEveryRowOfEveryBlock) {

@@ -95,7 +95,7 @@ inline void expect_losses_near(const std::vector<double>& got, const std::vector
   ASSERT_EQ(got.size(), want.size());
   double most = 0.0;
   for (std::size_t i = 0; i < want.size(); ++i) {
-    EXPECT_NEAR(got[i], want[i], 1e-3) << name << ", step " << i;
+    EXPECT_NEAR(got[i], want[i], test::kFloatTraining) << name << ", step " << i;
     most = std::max(most, std::fabs(got[i] - want[i]));
   }
   std::ostringstream text;

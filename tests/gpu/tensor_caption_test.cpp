@@ -28,6 +28,7 @@
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "gpu/same_on_gpu.hpp"
+#include "support/tolerance.hpp"
 #include "tasks/caption/support.hpp"
 #include "tasks/scratch.hpp"
 
@@ -176,10 +177,10 @@ TEST(GpuCaptioner, SaysWhatItSaysOnTheCpu) {
     ASSERT_EQ(got.size(), want.size());
     for (std::size_t i = 0; i < want.size(); ++i) {
       EXPECT_EQ(got[i].words, want[i].words);
-      EXPECT_NEAR(got[i].log_probability, want[i].log_probability, 1e-4);
+      EXPECT_NEAR(got[i].log_probability, want[i].log_probability, test::kFloatModel);
       ASSERT_EQ(got[i].weights.size(), want[i].weights.size());
       for (std::size_t j = 0; j < want[i].weights.size(); ++j)
-        ASSERT_NEAR(got[i].weights[j], want[i].weights[j], 1e-5);
+        ASSERT_NEAR(got[i].weights[j], want[i].weights[j], test::kFloatSum);
     }
   }
 }

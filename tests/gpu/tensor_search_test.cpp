@@ -16,6 +16,7 @@
 #include "attn/tensor/storage.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "gpu/same_on_gpu.hpp"
+#include "support/tolerance.hpp"
 
 namespace attn::test {
 namespace {
@@ -51,10 +52,12 @@ void expect_same_answers(const models::ModelOptions& options, const std::string&
       ASSERT_EQ(got[row].size(), want[row].size());
       for (std::size_t i = 0; i < want[row].size(); ++i) {
         EXPECT_EQ(got[row][i].tokens, want[row][i].tokens) << name << ", row " << row;
-        EXPECT_NEAR(got[row][i].score, want[row][i].score, 1e-4) << name << ", row " << row;
+        EXPECT_NEAR(got[row][i].score, want[row][i].score, test::kFloatModel)
+            << name << ", row " << row;
         ASSERT_EQ(got[row][i].weights.size(), want[row][i].weights.size());
         for (std::size_t w = 0; w < want[row][i].weights.size(); ++w)
-          EXPECT_NEAR(got[row][i].weights[w], want[row][i].weights[w], 1e-4) << name;
+          EXPECT_NEAR(got[row][i].weights[w], want[row][i].weights[w], test::kFloatModel)
+              << name;
       }
     }
   }

@@ -14,6 +14,7 @@
 #include "attn/tensor/tensor.hpp"
 #include "models/support/batches.hpp"
 #include "models/support/laws.hpp"
+#include "support/tolerance.hpp"
 
 namespace attn {
 namespace {
@@ -97,7 +98,7 @@ TEST_P(HeadRows, SoftmaxOfTheOpenScoresIsTheWeights) {
       for (std::size_t j = 0; j < scores.size(); ++j) {
         double want = open[j] ? std::exp(scores[j]) / sum : 0.0;
         if (steps.factors.defined()) want *= steps.factors.data<double>()[j];
-        EXPECT_NEAR(weights[j], want, 1e-6) << "row " << row << ", key " << j;
+        EXPECT_NEAR(weights[j], want, test::kFloat) << "row " << row << ", key " << j;
       }
     });
 }
@@ -113,7 +114,7 @@ TEST_P(HeadRows, WeightsTimesValuesIsTheOutput) {
       for (std::size_t j = 0; j < weights.size(); ++j)
         sum += static_cast<double>(weights[j]) *
                static_cast<double>(values[j * output.size() + c]);
-      EXPECT_NEAR(output[c], sum, 1e-5) << "row " << row << ", channel " << c;
+      EXPECT_NEAR(output[c], sum, test::kFloatSum) << "row " << row << ", channel " << c;
     }
   });
 }
@@ -147,7 +148,7 @@ TEST_P(HeadRows, AreTheRowsOfHeads) {
     ASSERT_EQ(heads[next].part, place.part);
     const auto want = heads[next].weights.select(0, 0).select(0, row).to_vector<float>();
     const auto seen = steps.weights.to_vector<float>();
-    for (std::size_t j = 0; j < want.size(); ++j) EXPECT_NEAR(seen[j], want[j], 1e-6);
+    for (std::size_t j = 0; j < want.size(); ++j) EXPECT_NEAR(seen[j], want[j], test::kFloat);
   });
 }
 
@@ -162,7 +163,7 @@ TEST_P(HeadRows, AreThoseOfTheDecoding) {
       const auto want = decoding->step(batch.input.select(1, row)).weights.to_vector<float>();
       const auto seen = model_->head_row(batch, {}, row, look).weights.to_vector<float>();
       for (std::size_t j = 0; j < want.size(); ++j)
-        EXPECT_NEAR(seen[j], want[j], 1e-6) << "row " << row << ", key " << j;
+        EXPECT_NEAR(seen[j], want[j], test::kFloat) << "row " << row << ", key " << j;
     }
   }
 }

@@ -17,6 +17,7 @@
 #include "attn/tensor/tensor.hpp"
 #include "models/support/batches.hpp"
 #include "models/support/laws.hpp"
+#include "support/tolerance.hpp"
 
 namespace attn {
 namespace {
@@ -89,7 +90,7 @@ TEST_P(Steered, NobodyLooksAtAForbiddenPosition) {
   for (const std::vector<float>& row : weights({.forbid = {1}})) {
     ASSERT_EQ(row.size(), 4u);
     EXPECT_EQ(row[1], 0.0f);
-    EXPECT_NEAR(sum_of(row), 1.0, 1e-5);
+    EXPECT_NEAR(sum_of(row), 1.0, test::kFloatSum);
   }
 }
 
@@ -98,7 +99,7 @@ TEST_P(Steered, AForcedStepLooksAtOnePositionAndTheOthersAsBefore) {
   const auto forced = weights({.force = {{.step = 1, .position = 2}}});
   EXPECT_EQ(forced[1], (std::vector<float>{0.0f, 0.0f, 1.0f, 0.0f}));
   for (std::size_t place = 0; place < 4; ++place)
-    EXPECT_NEAR(forced[0][place], free[0][place], 1e-5);
+    EXPECT_NEAR(forced[0][place], free[0][place], test::kFloatSum);
   EXPECT_GT(sum_of(forced[2]) - forced[2][2], 1e-3) << "step 2 is free again";
 }
 
@@ -115,7 +116,7 @@ TEST_P(Steered, WithNothingLeftToLookAtWeightsAreZero) {
 
 TEST_P(Steered, TemperatureFlattensAndSharpens) {
   const auto flat = weights({.temperature = 1e6});
-  for (const float weight : flat[0]) EXPECT_NEAR(weight, 0.25, 1e-3);
+  for (const float weight : flat[0]) EXPECT_NEAR(weight, 0.25, test::kFloatTraining);
   double most = 0.0;
   const auto free = weights({});
   const auto sharp = weights({.temperature = 0.2});
@@ -170,7 +171,7 @@ TEST(Heads, TheLastLayersMeanIsWhatADecodingTells) {
         for (const models::Head& head : heads)
           if (head.part == models::Head::Part::cross && head.layer == 1)
             mean += head.weights.select(1, step).select(1, place).to(DType::f64).item() / 2.0;
-        EXPECT_NEAR(told.select(1, place).item(), mean, 1e-5);
+        EXPECT_NEAR(told.select(1, place).item(), mean, test::kFloatSum);
       }
       ++step;
     }
@@ -191,7 +192,7 @@ TEST(Heads, TheDecoderSeesNoFutureAndRowsSumToOne) {
         const bool future = head.part == models::Head::Part::decoder && key > query;
         EXPECT_TRUE(!future || weight == 0.0f);
       }
-      EXPECT_NEAR(total, 1.0, 1e-5);
+      EXPECT_NEAR(total, 1.0, test::kFloatSum);
     }
   }
   const auto rnn = test::model_laws::used(models::make_model, test::tiny(models::Kind::rnn));

@@ -13,6 +13,7 @@
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "support/tolerance.hpp"
 
 namespace attn::nn {
 namespace {
@@ -48,8 +49,8 @@ TEST(Optimiser, EachFindsTheMinimum) {
 TEST(Optimiser, TheFirstStepOfAdamIsTheRate) {
   Point point({3.0f, -2.0f});
   run(Adam(point), point, 0.5, 1);
-  EXPECT_NEAR(point.x.to_vector<float>()[0], 2.5, 1e-5);
-  EXPECT_NEAR(point.x.to_vector<float>()[1], -1.5, 1e-5);
+  EXPECT_NEAR(point.x.to_vector<float>()[0], 2.5, test::kFloatSum);
+  EXPECT_NEAR(point.x.to_vector<float>()[1], -1.5, test::kFloatSum);
 }
 
 TEST(Optimiser, DecoupledDecayShrinksWithoutAGradientScale) {
@@ -57,7 +58,7 @@ TEST(Optimiser, DecoupledDecayShrinksWithoutAGradientScale) {
   Adam adam = adam_w(point, 0.1);
   point.loss().backward();
   adam.step(0.5);
-  EXPECT_NEAR(point.x.to_vector<float>()[0], 0.95, 1e-5);
+  EXPECT_NEAR(point.x.to_vector<float>()[0], 0.95, test::kFloatSum);
 }
 
 TEST(Optimiser, AdamInFloatIsAdamInDouble) {
@@ -73,15 +74,16 @@ TEST(Optimiser, AdamInFloatIsAdamInDouble) {
     b.step(0.1);
   }
   for (std::size_t i = 0; i < 9; ++i)
-    EXPECT_NEAR(single.x.to_vector<float>()[i], exact.x.to_vector<double>()[i], 1e-5);
+    EXPECT_NEAR(single.x.to_vector<float>()[i], exact.x.to_vector<double>()[i],
+                test::kFloatSum);
 }
 
 TEST(Optimiser, ClippingKeepsTheDirection) {
   Point point({0.0f, 0.0f});
   point.x.set_grad(Tensor::from(std::vector<float>{3.0f, 4.0f}, {2}));
-  EXPECT_NEAR(clip_gradients(point, 1.0), 5.0, 1e-6);
-  EXPECT_NEAR(point.x.grad().to_vector<float>()[0], 0.6, 1e-5);
-  EXPECT_NEAR(clip_gradients(point, 10.0), 1.0, 1e-5);
+  EXPECT_NEAR(clip_gradients(point, 1.0), 5.0, test::kFloat);
+  EXPECT_NEAR(point.x.grad().to_vector<float>()[0], 0.6, test::kFloatSum);
+  EXPECT_NEAR(clip_gradients(point, 10.0), 1.0, test::kFloatSum);
 }
 
 TEST(Optimiser, MastersTakeStepsThatTheirRoundingHides) {
@@ -98,7 +100,7 @@ TEST(Optimiser, MastersTakeStepsThatTheirRoundingHides) {
     adam.step(1e-5);
   }
   for (std::size_t i = 0; i < 3; ++i)
-    EXPECT_NEAR(before[i] - master.to_vector<float>()[i], 5e-5, 2e-6);
+    EXPECT_NEAR(before[i] - master.to_vector<float>()[i], 5e-5, test::kFloat);
   EXPECT_EQ(point.x.to(DType::f32).to_vector<float>(),
             master.to(DType::bf16).to(DType::f32).to_vector<float>());
   EXPECT_TRUE(find_tensor(adam.state(), "x.master").same_as(master));
@@ -112,8 +114,8 @@ TEST(Schedule, HasTheShapesOfThePapers) {
   const Schedule cosine = cosine_rate(1.0, 110, 10);
   EXPECT_DOUBLE_EQ(cosine(4), 0.5);
   EXPECT_DOUBLE_EQ(cosine(10), 1.0);
-  EXPECT_NEAR(cosine(60), 0.5, 1e-12);
-  EXPECT_NEAR(cosine(500), 0.0, 1e-12);
+  EXPECT_NEAR(cosine(60), 0.5, test::kDoubleSum);
+  EXPECT_NEAR(cosine(500), 0.0, test::kDoubleSum);
   const Schedule noam = inverse_square_root_rate(2.0, 100);
   EXPECT_DOUBLE_EQ(noam(99), 2.0);
   EXPECT_DOUBLE_EQ(noam(399), 1.0);

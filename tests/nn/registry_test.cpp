@@ -80,7 +80,9 @@ TEST(Registry, AWrongGradientIsFound) {
 TEST(Registry, AGradientThatCannotBeComparedNeedsAReason) {
   Mechanism silent;
   silent.name = "silent";
-  silent.run = [](const Given& given) -> Made { return {{{"y", given.need("x").detach()}}, {}}; };
+  silent.run = [](const Given& given) -> Made {
+    return {{{"y", given.need("x").detach()}}, {}};
+  };
   silent.example = [](Random& random) {
     Given given;
     given.inputs["x"] = normal({3}, 0.0, 1.0, random, DType::f64);
@@ -90,7 +92,9 @@ TEST(Registry, AGradientThatCannotBeComparedNeedsAReason) {
   silent.no_gradient = "it only repeats";
   EXPECT_TRUE(check_gradients(silent).empty());
 
-  silent.run = [](const Given& given) -> Made { return {{{"y", square(given.need("x"))}}, {}}; };
+  silent.run = [](const Given& given) -> Made {
+    return {{{"y", square(given.need("x"))}}, {}};
+  };
   EXPECT_THROW(check_gradients(silent), Error) << "the reason is not true";
   silent.no_gradient.clear();
   silent.constants = {"x"};

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "support/normaliser_laws.hpp"
+#include "support/tolerance.hpp"
 
 namespace attn {
 namespace {
@@ -40,8 +41,8 @@ TEST(SoftmaxSink, IsOneMoreKeyWithoutAValue) {
   const Table t = table(&sink, {1, 1, 1, 1});
   const std::vector<double> w =
       test::weights_of(SoftmaxSink{}, {std::log(1.0), std::log(4.0)}, Params<double>{&t});
-  EXPECT_NEAR(w[0], 0.125, 1e-15);
-  EXPECT_NEAR(w[1], 0.5, 1e-15);
+  EXPECT_NEAR(w[0], 0.125, test::kDouble);
+  EXPECT_NEAR(w[1], 0.5, test::kDouble);
 }
 
 TEST(SoftmaxSink, GradientOfTheSinkMatchesDifferences) {

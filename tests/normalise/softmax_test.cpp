@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "support/normaliser_laws.hpp"
+#include "support/tolerance.hpp"
 
 namespace attn {
 namespace {
@@ -24,8 +25,8 @@ TEST(Softmax, GradientMatchesDifferences) {
 
 TEST(Softmax, TheStatIsTheLogSumExp) {
   const std::vector<double> s{std::log(1.0), std::log(2.0), -INFINITY, std::log(5.0)};
-  EXPECT_NEAR(test::run_row(Softmax{}, s, s, 1).stat, std::log(8.0), 1e-15);
-  EXPECT_NEAR(test::weights_of(Softmax{}, s)[3], 0.625, 1e-15);
+  EXPECT_NEAR(test::run_row(Softmax{}, s, s, 1).stat, std::log(8.0), test::kDouble);
+  EXPECT_NEAR(test::weights_of(Softmax{}, s)[3], 0.625, test::kDouble);
 }
 
 TEST(Softmax, ARowWithoutKeysHasMinusInfinityAsStat) {

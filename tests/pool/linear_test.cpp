@@ -97,8 +97,8 @@ TEST(LinearAttention, TheDeltaRuleReplacesWhatAKeyHeld) {
     pool::linear_update(UpdateRule::delta, step, 2, 2, state.data(), write.data());
   }
   pool::linear_read(k.data(), state.data(), 2, 2, 1.0, out.data());
-  EXPECT_NEAR(out[0], 2.0, 1e-14);
-  EXPECT_NEAR(out[1], 3.0, 1e-14);
+  EXPECT_NEAR(out[0], 2.0, test::kDouble);
+  EXPECT_NEAR(out[1], 3.0, test::kDouble);
 }
 
 TEST(LinearAttention, OneDecayMayServeAllChannels) {

@@ -6,6 +6,7 @@
 #include <initializer_list>
 
 #include "support/score_laws.hpp"
+#include "support/tolerance.hpp"
 
 namespace attn {
 namespace {
@@ -51,7 +52,7 @@ TEST(Program, ComputesEachOperation) {
     if (s < 0) continue;
     EXPECT_DOUBLE_EQ(applied(Operation::logarithm, s), std::log(s));
     EXPECT_DOUBLE_EQ(applied(Operation::square_root, s), std::sqrt(s));
-    EXPECT_NEAR(applied(Operation::power, s), s * s, 1e-14);
+    EXPECT_NEAR(applied(Operation::power, s), s * s, test::kDouble);
   }
 }
 

@@ -49,6 +49,18 @@ inline double gradient_tolerance(DType dtype, int length, int rows) {
 inline constexpr double kDifferenceStep = 1e-5;
 inline constexpr double kDifferenceTolerance = 1e-8;
 
+/// What whole results may be off by, absolute: by the type they are computed in, and by how
+/// much is computed. Tests name one of these; a number of their own would say nothing of why it
+/// holds.
+inline constexpr double kDouble = 1e-14;      ///< a few roundings
+inline constexpr double kDoubleSum = 1e-12;   ///< a short sum
+inline constexpr double kDoubleScore = 1e-9;  ///< a metric, a layer
+inline constexpr double kFloat = 2e-6;        ///< a few roundings of numbers near 1
+inline constexpr double kFloatSum = 1e-5;     ///< a sum, a layer
+inline constexpr double kFloatModel = 1e-4;   ///< a whole model, a log-probability of a text
+inline constexpr double kFloatTraining =
+    1e-3;  ///< steps of training; what is printed with three digits
+
 /// |got - want| <= within * (1 + |want|).
 inline testing::AssertionResult close(double got, double want, double within) {
   if (got == want || std::fabs(got - want) <= within * (1.0 + std::fabs(want)))

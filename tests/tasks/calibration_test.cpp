@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "support/tolerance.hpp"
 #include "tasks/words_of.hpp"
 
 namespace attn::tasks {
@@ -33,7 +34,7 @@ TEST(Calibration, EachReasonAlone) {
   EXPECT_FALSE(calibration.is_unfamiliar("the package", 0.0, std::nullopt));
   EXPECT_TRUE(calibration.is_unfamiliar("my love", 0.0, -0.1));
   EXPECT_NEAR(calibration.words->score("the package of love and package"), 4.0 / std::sqrt(6.0),
-              1e-6);
+              test::kFloat);
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "support/tolerance.hpp"
+
 namespace attn::tasks {
 namespace {
 
@@ -18,9 +20,9 @@ TEST(Neighbours, ATextIsItsOwnNearestWhateverItsCapitals) {
   for (std::size_t i = 0; i < kTexts.size(); ++i) {
     const auto [index, cosine] = neighbours.nearest(kTexts[i] + "!");
     EXPECT_EQ(index, i);
-    EXPECT_NEAR(cosine, 1.0, 1e-6);
+    EXPECT_NEAR(cosine, 1.0, test::kFloat);
   }
-  EXPECT_NEAR(neighbours.nearest("THE RED FOX JUMPS").cosine, 1.0, 1e-6);
+  EXPECT_NEAR(neighbours.nearest("THE RED FOX JUMPS").cosine, 1.0, test::kFloat);
 }
 
 TEST(Neighbours, TheCosineIsThatOfTheWeightedCounts) {
@@ -32,7 +34,7 @@ TEST(Neighbours, TheCosineIsThatOfTheWeightedCounts) {
   const double twice = (1 + std::log(2.0)) * rare;
   const double asked = std::sqrt(red * red + twice * twice + unknown * unknown);
   EXPECT_NEAR(Neighbours(kTexts).nearest("red fox fox new").cosine,
-              (red * red + twice * rare) / (first * asked), 1e-6);
+              (red * red + twice * rare) / (first * asked), test::kFloat);
 }
 
 TEST(Neighbours, NothingSharedIsNothingNear) {

@@ -13,6 +13,7 @@
 #include "attn/core/error.hpp"
 #include "attn/files/json.hpp"
 #include "attn/tasks/answer.hpp"
+#include "support/tolerance.hpp"
 #include "tasks/scratch.hpp"
 #include "tasks/support/toy.hpp"
 
@@ -128,7 +129,7 @@ TEST(Answer, DoesNotDependOnItsNeighbours) {
     ASSERT_EQ(alone[0].size(), together[i].size());
     for (std::size_t j = 0; j < alone[0].size(); ++j) {
       EXPECT_EQ(alone[0][j].text, together[i][j].text);
-      EXPECT_NEAR(alone[0][j].score, together[i][j].score, 1e-4);
+      EXPECT_NEAR(alone[0][j].score, together[i][j].score, test::kFloatModel);
       EXPECT_EQ(alone[0][j].weights.size(),
                 (alone[0][j].target.size() + 1) * alone[0][j].source.size());
     }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
+#include "support/tolerance.hpp"
 
 namespace attn::tools {
 namespace {
@@ -43,7 +44,7 @@ TEST(Csv, NumbersAndDatesAreToldFromWords) {
   EXPECT_TRUE(number_of(" +1.5e3 ", number));
   EXPECT_EQ(number, 1500.0);
   EXPECT_TRUE(number_of("1958-07-01", number));
-  EXPECT_NEAR(number, 1958.5, 1e-9);
+  EXPECT_NEAR(number, 1958.5, test::kDoubleScore);
   for (const char* word : {"", "nan", "inf", "12x", "1958-13-01", "2020/01/01"})
     EXPECT_FALSE(number_of(word, number)) << word;
 }

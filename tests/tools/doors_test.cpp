@@ -14,6 +14,7 @@
 
 #include "attn/core/error.hpp"
 #include "attn/tasks/reply.hpp"
+#include "support/tolerance.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/say.hpp"
 #include "tools/serve/message.hpp"
@@ -134,7 +135,7 @@ TEST_F(Doors, PositionsCountOverTheWholeText) {
   EXPECT_EQ(json["pieces"][0]["answers"][0]["text"], plain["pieces"][0]["answers"][0]["text"]);
   const auto& weights = json["pieces"][1]["answers"][0]["weights"];
   for (const auto& row : weights) EXPECT_EQ(row.at(1), 0.0);
-  EXPECT_NEAR(weights.at(0).at(3).get<double>(), 1.0, 1e-5);
+  EXPECT_NEAR(weights.at(0).at(3).get<double>(), 1.0, test::kFloatSum);
   const std::size_t all = plain["answers"][0]["source_tokens"].size();
   EXPECT_EQ(post({{"task", "translate"}, {"text", kText}, {"forbid", {all}}}).status, 400);
   EXPECT_THROW(translator()(kText, {.look = {.forbid = {static_cast<std::int64_t>(all)}}}),

@@ -11,6 +11,7 @@
 
 #include "attn/files/npy.hpp"
 #include "attn/files/safetensors.hpp"
+#include "support/tolerance.hpp"
 #include "tasks/embed/fake_encoder.hpp"
 #include "tasks/scratch.hpp"
 #include "tools/attn/command.hpp"
@@ -42,10 +43,10 @@ TEST_F(Embed, SeveralTextsGiveTheirCosines) {
   const auto rows = result["similarity"].get<std::vector<std::vector<double>>>();
   ASSERT_EQ(rows.size(), 3u);
   for (std::size_t i = 0; i < 3; ++i) {
-    EXPECT_NEAR(rows[i][i], 1.0, 1e-6);
+    EXPECT_NEAR(rows[i][i], 1.0, test::kFloat);
     for (std::size_t j = 0; j < 3; ++j) EXPECT_DOUBLE_EQ(rows[i][j], rows[j][i]);
   }
-  EXPECT_NEAR(rows[0][2], 1.0, 1e-6);
+  EXPECT_NEAR(rows[0][2], 1.0, test::kFloat);
   EXPECT_LT(rows[0][1], 0.999);
   EXPECT_EQ(result["texts"][1]["text"], "c");
   EXPECT_EQ(result["texts"][1]["embedding"].size(), std::size_t{tasks::FakeEncoder::kWidth});
@@ -63,7 +64,7 @@ TEST_F(Embed, TheNearestLineIsTheTextItselfAndBlankLinesKeepTheirNumbers) {
   ASSERT_EQ(nearest.size(), 2u);
   EXPECT_EQ(nearest[0]["text"], "ab");
   EXPECT_EQ(nearest[0]["line"], 4);
-  EXPECT_NEAR(nearest[0]["score"].get<double>(), 1.0, 1e-6);
+  EXPECT_NEAR(nearest[0]["score"].get<double>(), 1.0, test::kFloat);
   EXPECT_LE(nearest[1]["score"], nearest[0]["score"]);
 }
 

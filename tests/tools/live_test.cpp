@@ -14,6 +14,7 @@
 
 #include "attn/core/error.hpp"
 #include "attn/maps/map.hpp"
+#include "support/tolerance.hpp"
 
 namespace attn::tools {
 namespace {
@@ -75,13 +76,13 @@ TEST(Live, KernelRegressionIsNadarayaAndWatsons) {
   }
   for (std::size_t i = 0; i < points.size(); ++i) {
     const double z = (9.0 - points[i][0]) / 2.0;
-    EXPECT_NEAR(shown[i], std::exp(-0.5 * z * z) / total, 1e-5);
+    EXPECT_NEAR(shown[i], std::exp(-0.5 * z * z) / total, test::kFloatSum);
   }
   const auto x = map.at("lines").at(0).at("x").get<std::vector<double>>();
   const auto y = map.at("lines").at(0).at("y").get<std::vector<double>>();
   const auto place = std::find(x.begin(), x.end(), 9.0) - x.begin();
   ASSERT_LT(static_cast<std::size_t>(place), x.size());
-  EXPECT_NEAR(y[static_cast<std::size_t>(place)], pooled / total, 1e-4);
+  EXPECT_NEAR(y[static_cast<std::size_t>(place)], pooled / total, test::kFloatModel);
 }
 
 TEST(Live, CausalAlignmentsDifferBehindACache) {
@@ -91,7 +92,7 @@ TEST(Live, CausalAlignmentsDifferBehindACache) {
       int count = 0;
       for (const double weight : row) count += weight > 0.0 ? 1 : 0;
       counts.push_back(count);
-      EXPECT_NEAR(sum(row), 1.0, 1e-4);
+      EXPECT_NEAR(sum(row), 1.0, test::kFloatModel);
     }
     return counts;
   };
@@ -108,7 +109,7 @@ TEST(Live, SlidersDoWhatTheirMechanismSays) {
   EXPECT_GT(window[4][3], 0.0);
   EXPECT_EQ(window[4][5], 0.0);
   const Rows both = weights("sparsemax", {{"scale", 1.0}});
-  for (const Rows::value_type& row : both) EXPECT_NEAR(sum(row), 1.0, 1e-4);
+  for (const Rows::value_type& row : both) EXPECT_NEAR(sum(row), 1.0, test::kFloatModel);
   EXPECT_GT(both[0][3], 0.0);
   EXPECT_EQ(both[1][3], 0.0);
   EXPECT_LT(sum(weights("sink", {{"sink", 8}})[0]), 0.1);

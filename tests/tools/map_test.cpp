@@ -16,6 +16,7 @@
 #include "attn/core/error.hpp"
 #include "attn/files/read_file.hpp"
 #include "maps/support/examples.hpp"
+#include "support/tolerance.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/draw_map.hpp"
 #include "tools/attn/model_folder.hpp"
@@ -149,7 +150,8 @@ TEST(RegressionMap, HasTheWeightsOfEveryHeldOutPlaceInOrder) {
       if (map.weights.at(i, j) > map.weights.at(i, best)) best = j;
       nearest = std::min(nearest, std::fabs(map.points[j].x - map.queries[i]));
     }
-    EXPECT_NEAR(std::fabs(map.points[best].x - map.queries[i]), nearest, 1e-9) << i;
+    EXPECT_NEAR(std::fabs(map.points[best].x - map.queries[i]), nearest, test::kDoubleScore)
+        << i;
   }
   ASSERT_EQ(map.lines.size(), 2u);
   EXPECT_EQ(map.lines[0].x.front(), map.points.front().x);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
+#include "support/tolerance.hpp"
 #include "tasks/scratch.hpp"
 
 namespace attn::tools {
@@ -46,7 +47,7 @@ TEST(Regression, WeightsOfEachHeldOutPointSumToOne) {
   for (std::size_t i = 0; i < result.held_out.x.size(); ++i) {
     const auto row = result.weights.begin() + static_cast<std::ptrdiff_t>(i * points);
     EXPECT_NEAR(std::accumulate(row, row + static_cast<std::ptrdiff_t>(points), 0.0), 1.0,
-                1e-5);
+                test::kFloatSum);
   }
 }
 

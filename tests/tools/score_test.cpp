@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "files/support.hpp"
+#include "support/tolerance.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/say.hpp"
 
@@ -44,15 +45,16 @@ TEST(Score, BleuAndChrfOfFilesEqualTheRecordedScores) {
       return json::parse(said.out);
     };
     const json bleu = ask({"bleu", "--json", "--sentence"});
-    EXPECT_NEAR(bleu.at("bleu").get<double>(), at.at("bleu").get<double>(), 1e-6);
+    EXPECT_NEAR(bleu.at("bleu").get<double>(), at.at("bleu").get<double>(), test::kFloat);
     EXPECT_EQ(bleu.at("sys_len"), at.at("sys_len"));
     const json& each = at.at("sentence_bleu");
     for (std::size_t i = 0; i < each.size(); ++i)
-      EXPECT_NEAR(bleu.at("sentences").at(i).get<double>(), each[i].get<double>(), 1e-6);
+      EXPECT_NEAR(bleu.at("sentences").at(i).get<double>(), each[i].get<double>(),
+                  test::kFloat);
     EXPECT_NEAR(ask({"bleu", "--json", "--lower"}).at("bleu").get<double>(),
-                at.at("bleu_lowercase").get<double>(), 1e-6);
+                at.at("bleu_lowercase").get<double>(), test::kFloat);
     EXPECT_NEAR(ask({"chrf", "--json"}).at("chrf2").get<double>(), at.at("chrf2").get<double>(),
-                1e-6);
+                test::kFloat);
   }
 }
 
@@ -65,7 +67,7 @@ TEST(Score, RougeOfFilesEqualsTheRecordedScores) {
   ASSERT_EQ(said.status, success) << said.err;
   const json got = json::parse(said.out);
   for (const auto& [key, value] : at.at("scores").items())
-    EXPECT_NEAR(got.at(key).get<double>(), value.get<double>(), 1e-5) << key;
+    EXPECT_NEAR(got.at(key).get<double>(), value.get<double>(), test::kFloatSum) << key;
 }
 
 TEST(Score, ErrorRatesUseEveryVariantAndSkipEmptyOnes) {

@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/tolerance.hpp"
 #include "tasks/scratch.hpp"
 #include "tools/http_client.hpp"
 #include "tools/serve/assets.hpp"
@@ -233,20 +234,21 @@ TEST(Serve, StepsThroughARowOfAHead) {
     std::vector<double> pooled(output.size(), 0.0);
     double sum = 0.0;
     for (std::size_t j = 0; j < weights.size(); ++j) {
-      EXPECT_NEAR(weights[j], head.at("weights").at(row).at(j).get<double>(), 1.5e-6);
+      EXPECT_NEAR(weights[j], head.at("weights").at(row).at(j).get<double>(), test::kFloat);
       double score = 0.0;
       for (std::size_t c = 0; c < query.size(); ++c)
         score += query[c] * step.at("keys").at(j).at(c).get<double>();
-      EXPECT_NEAR(scores[j], score * step.at("scale").get<double>(), 1e-4);
+      EXPECT_NEAR(scores[j], score * step.at("scale").get<double>(), test::kFloatModel);
       for (std::size_t c = 0; c < pooled.size(); ++c)
         pooled[c] += weights[j] * step.at("values").at(j).at(c).get<double>();
       if (!step.at("masked").at(j).get<bool>())
         sum += std::exp(scores[j] - step.at("largest").get<double>());
     }
-    EXPECT_NEAR(sum, step.at("sum").get<double>(), 1e-4);
+    EXPECT_NEAR(sum, step.at("sum").get<double>(), test::kFloatModel);
     for (std::size_t j = 0; j < weights.size(); ++j)
-      EXPECT_NEAR(weights[j], step.at("exponentials").at(j).get<double>() / sum, 2e-6);
-    for (std::size_t c = 0; c < pooled.size(); ++c) EXPECT_NEAR(output[c], pooled[c], 1e-4);
+      EXPECT_NEAR(weights[j], step.at("exponentials").at(j).get<double>() / sum, test::kFloat);
+    for (std::size_t c = 0; c < pooled.size(); ++c)
+      EXPECT_NEAR(output[c], pooled[c], test::kFloatModel);
   }
 }
 
@@ -282,7 +284,7 @@ TEST(Serve, SteeringChangesWhereItLooks) {
     return nlohmann::json::parse(body_of(answer)).at("answers").at(0).at("weights");
   };
   const auto forced = weights(R"(,"force":[{"step":0,"position":2}])");
-  EXPECT_NEAR(forced.at(0).at(2).get<double>(), 1.0, 1e-5);
+  EXPECT_NEAR(forced.at(0).at(2).get<double>(), 1.0, test::kFloatSum);
   for (const auto& row : weights(R"(,"forbid":[1])")) EXPECT_EQ(row.at(1), 0.0);
   EXPECT_LT(weights(R"(,"temperature":50)").at(0).at(0).get<double>(),
             weights("").at(0).at(0).get<double>());

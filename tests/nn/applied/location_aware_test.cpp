@@ -10,6 +10,7 @@
 #include "attn/nn/applied/rush_summariser_attention.hpp"
 #include "attn/nn/init.hpp"
 #include "attn/tensor/random.hpp"
+#include "support/tolerance.hpp"
 
 namespace attn {
 namespace {
@@ -27,7 +28,7 @@ TEST(LocationAwareAttention, OneStepAfterTheOtherEqualsAllAtOnce) {
     previous = attention.step(memory, queries.select(1, t), previous).weights;
     const auto got = previous.to_vector<float>();
     const auto want = all.weights.select(1, t).to_vector<float>();
-    for (std::size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got[i], want[i], 1e-6f);
+    for (std::size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got[i], want[i], test::kFloat);
   }
 }
 

@@ -13,6 +13,7 @@
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/random.hpp"
+#include "support/tolerance.hpp"
 
 namespace attn::nn {
 namespace {
@@ -44,8 +45,8 @@ TEST(AttentionOverAttention, ProbabilitiesSumToOne) {
                                               .document_lens = lengths},
                                              3);
   EXPECT_FALSE(made.alpha.defined());
-  EXPECT_NEAR(made.word_probs.to_vector<float>()[0], 1.0f, 1e-5f);
-  EXPECT_NEAR(made.word_probs.to_vector<float>()[3], 1.0f, 1e-5f);
+  EXPECT_NEAR(made.word_probs.to_vector<float>()[0], 1.0f, test::kFloatSum);
+  EXPECT_NEAR(made.word_probs.to_vector<float>()[3], 1.0f, test::kFloatSum);
 }
 
 TEST(TokenToTokenAttention, ATokenDoesNotSeeWhatComesAfter) {

@@ -15,6 +15,7 @@
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/random.hpp"
 #include "attn/tensor/tape.hpp"
+#include "support/tolerance.hpp"
 
 namespace attn {
 namespace {
@@ -27,7 +28,7 @@ void expect_close(const Tensor& got, const Tensor& want) {
   ASSERT_TRUE(got.shape() == want.shape()) << got.text() << " " << want.text();
   const auto a = got.detach().to_vector<float>();
   const auto b = want.detach().to_vector<float>();
-  for (std::size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], 1e-5f) << i;
+  for (std::size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], test::kFloatSum) << i;
 }
 
 TEST(KeyValueCache, GivesTheSameNumbersInPlaceAndOnTheTape) {

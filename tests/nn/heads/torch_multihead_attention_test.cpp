@@ -15,6 +15,7 @@
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/random.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "support/tolerance.hpp"
 
 namespace attn::nn {
 namespace {
@@ -23,7 +24,8 @@ void expect_near(const Tensor& got, const Tensor& want, const char* what) {
   const auto a = got.detach().to_vector<double>();
   const auto b = want.detach().to_vector<double>();
   ASSERT_EQ(a.size(), b.size()) << what;
-  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-9) << what << " " << i;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    EXPECT_NEAR(a[i], b[i], test::kDoubleScore) << what << " " << i;
 }
 
 TorchMultiheadAttention layer() {

@@ -11,6 +11,7 @@
 #include "attn/tensor/ops/join.hpp"
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/random.hpp"
+#include "support/tolerance.hpp"
 
 namespace attn {
 namespace {
@@ -36,7 +37,7 @@ nn::PointerGenerator module(nn::Coverage coverage = nn::Coverage::on) {
 
 TEST(PointerGenerator, DistributionsSumToOne) {
   const Tensor totals = sum(module().forward(some_inputs()).final_dist, -1);
-  for (const float total : totals.to_vector<float>()) EXPECT_NEAR(total, 1.0f, 1e-5f);
+  for (const float total : totals.to_vector<float>()) EXPECT_NEAR(total, 1.0f, test::kFloatSum);
 }
 
 TEST(PointerGenerator, OneStepAfterTheOtherEqualsAllAtOnce) {
@@ -55,7 +56,7 @@ TEST(PointerGenerator, OneStepAfterTheOtherEqualsAllAtOnce) {
   }
   const auto got = concat(steps, 1).to_vector<float>();
   const auto want = generator.forward(all).final_dist.to_vector<float>();
-  for (std::size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got[i], want[i], 1e-5f);
+  for (std::size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got[i], want[i], test::kFloatSum);
 }
 
 TEST(PointerGenerator, RefusesIdsPastTheExtraWords) {

@@ -15,6 +15,7 @@
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/random.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "support/tolerance.hpp"
 
 namespace attn::nn {
 namespace {
@@ -23,7 +24,7 @@ void expect_near(const Tensor& got, const Tensor& want) {
   const auto a = got.to_vector<double>();
   const auto b = want.to_vector<double>();
   ASSERT_EQ(a.size(), b.size());
-  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-9) << i;
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], test::kDoubleScore) << i;
 }
 
 TEST(SinusoidalTable, AnOffsetIsALaterPieceOfTheSameTable) {

@@ -14,6 +14,7 @@
 #include "attn/tensor/random.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "nn/support/learns.hpp"
+#include "support/tolerance.hpp"
 
 namespace attn::nn {
 namespace {
@@ -56,7 +57,7 @@ TEST(KernelRegression, WeightsOfAPredictionSumToOne) {
   EXPECT_EQ(at.output.shape(), (Shape{3}));
   ASSERT_EQ(at.weights.shape(), (Shape{3, 7}));
   for (const double total : sum(at.weights, 1).to_vector<double>())
-    EXPECT_NEAR(total, 1.0, 1e-12);
+    EXPECT_NEAR(total, 1.0, test::kDoubleSum);
 }
 
 TEST(KernelRegression, APointAloneIsLeftOutCompletely) {

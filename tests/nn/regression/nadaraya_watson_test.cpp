@@ -14,6 +14,7 @@
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/random.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "support/tolerance.hpp"
 
 namespace attn::nn {
 namespace {
@@ -48,7 +49,7 @@ Gradients around(double where, DType dtype) {
 
 void expect_near(const std::vector<double>& got, const std::vector<double>& want) {
   ASSERT_EQ(got.size(), want.size());
-  for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], want[i], 2e-6) << i;
+  for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], want[i], test::kFloat) << i;
 }
 
 TEST(NadarayaWatson, WhereZeroIsChangesNothing) {
@@ -66,7 +67,7 @@ TEST(NadarayaWatson, AQueryThatIsNotFiniteHarmsItselfAlone) {
   const Tensor k = Tensor::from(std::vector<float>{0, 1, 2}, {1, 3, 1});
   const Tensor v = Tensor::from(std::vector<float>{3, 4, 5}, {1, 3, 1});
   const Tensor q = Tensor::from(std::vector<float>{nan, 1}, {1, 2, 1});
-  EXPECT_NEAR(nadaraya_watson(q, k, v).output.to_vector<float>()[1], 4.0f, 1e-6f);
+  EXPECT_NEAR(nadaraya_watson(q, k, v).output.to_vector<float>()[1], 4.0f, test::kFloat);
 }
 
 TEST(NadarayaWatson, KeysOrValuesOfEachQueryMixWithSharedOnes) {

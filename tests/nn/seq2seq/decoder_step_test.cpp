@@ -16,6 +16,7 @@
 #include "attn/nn/seq2seq/seq2seq_rnn.hpp"
 #include "attn/tensor/ops/join.hpp"
 #include "attn/tensor/random.hpp"
+#include "support/tolerance.hpp"
 
 namespace attn {
 namespace {
@@ -37,7 +38,7 @@ void expect_close(const Tensor& got, const Tensor& want) {
   ASSERT_TRUE(got.shape() == want.shape()) << got.text() << " " << want.text();
   const auto a = got.detach().to_vector<float>();
   const auto b = want.detach().to_vector<float>();
-  for (std::size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], 1e-5f) << i;
+  for (std::size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], test::kFloatSum) << i;
 }
 
 /// The logits of steps taken one by one, [batch, steps, vocabulary].

@@ -68,7 +68,7 @@ TEST(SentenceEncoder, OrderAndCompanyDoNotMatter) {
       EXPECT_TRUE(test::close(row[c], alone[c], test::tolerance(DType::f32, 12))) << many[i];
       square += double{row[c]} * double{row[c]};
     }
-    EXPECT_NEAR(square, 1.0, 1e-6);
+    EXPECT_NEAR(square, 1.0, test::kFloat);
   }
   EXPECT_EQ(encoder.encode({}).size(0), 0);
 }

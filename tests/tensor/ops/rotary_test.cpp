@@ -84,7 +84,7 @@ TEST(Rotary, DotProductsSeeDistancesAlone) {
   const auto score = [&](std::int64_t i, std::int64_t j) {
     return matmul(rotary(q, i), rotary(k, j).transpose(2, 3)).item();
   };
-  EXPECT_NEAR(score(3, 1), score(503, 501), 1e-10);
+  EXPECT_NEAR(score(3, 1), score(503, 501), test::kDoubleScore);
 }
 
 TEST(Rotary, OneTableServesManyTensors) {

@@ -15,6 +15,7 @@
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "support/tolerance.hpp"
 #include "tensor/support/gradcheck.hpp"
 #include "tensor/support/naive_attention.hpp"
 
@@ -83,7 +84,7 @@ TEST(SpecNormaliser, SparsemaxProjectsOntoTheSimplex) {
   };
   const Tensor totals = sum(run(in)[1], -1);
   for (std::int64_t row = 0; row < totals.numel(); ++row)
-    EXPECT_NEAR(totals.data<double>()[row], row % 3 == 0 ? 0.0 : 1.0, 1e-12);
+    EXPECT_NEAR(totals.data<double>()[row], row % 3 == 0 ? 0.0 : 1.0, test::kDoubleSum);
   expect_gradients(run, in);
   expect_same_in_float(run, in, 2e-5);
 }
@@ -141,7 +142,7 @@ TEST(SpecNormaliser, DropoutDrawsTheSameWeightsInEveryPass) {
     const double w = got[1].data<double>()[i];
     dropped += w == 0.0;
     if (w != 0.0) {
-      EXPECT_NEAR(w, plain.data<double>()[i] / 0.6, 1e-6);
+      EXPECT_NEAR(w, plain.data<double>()[i] / 0.6, test::kFloat);
     }
   }
   EXPECT_GT(dropped, 10);

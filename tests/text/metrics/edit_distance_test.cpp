@@ -13,6 +13,7 @@
 #include "attn/core/error.hpp"
 #include "attn/text/metrics/references.hpp"
 #include "support/random.hpp"
+#include "support/tolerance.hpp"
 
 namespace attn::text {
 namespace {
@@ -55,8 +56,8 @@ TEST(ErrorRates, TheNearestVariantCounts) {
   const ErrorRates rates = error_rates(answers, variants);
   EXPECT_EQ(rates.edits, 1);
   EXPECT_EQ(rates.length, 6 + 3 + 3);
-  EXPECT_NEAR(rates.per, 100.0 / 12, 1e-9);
-  EXPECT_NEAR(rates.wer, 100.0 / 3, 1e-9);
+  EXPECT_NEAR(rates.per, 100.0 / 12, test::kDoubleScore);
+  EXPECT_NEAR(rates.wer, 100.0 / 3, test::kDoubleScore);
 }
 
 TEST(ErrorRates, SpacesAndIfAskedCapitalsDoNotCount) {
@@ -69,7 +70,7 @@ TEST(ErrorRates, SpacesAndIfAskedCapitalsDoNotCount) {
 TEST(ErrorRates, AnEmptyAnswerMissesEverything) {
   const std::vector<std::string> answers{""};
   const std::vector<std::vector<std::string>> variants{{"K AE T"}};
-  EXPECT_NEAR(error_rates(answers, variants).per, 100.0, 1e-9);
+  EXPECT_NEAR(error_rates(answers, variants).per, 100.0, test::kDoubleScore);
   EXPECT_THROW((void)error_rates(answers, {}), InvalidArgument);
 }
 
