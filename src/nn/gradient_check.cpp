@@ -104,11 +104,13 @@ void check_compared(const Mechanism& mechanism, const std::vector<GradientCheck>
                   [](const GradientCheck& check) { return check.numbers > 0; });
   if (compared == mechanism.no_gradient.empty()) return;
   if (compared)
-    fail<Error>("attn::nn::check_gradients: ", mechanism.name, " says that it has no gradient (",
-                mechanism.no_gradient, "), but ", checks.front().name, " has one");
-  fail<Error>("attn::nn::check_gradients: ", mechanism.name,
-              " left nothing to compare: no output has a gradient, or no input and parameter is "
-              "differentiated. Where that is right, Mechanism::no_gradient says why");
+    fail<Error>("attn::nn::check_gradients: ", mechanism.name,
+                " says that it has no gradient (", mechanism.no_gradient, "), but ",
+                checks.front().name, " has one");
+  fail<Error>(
+      "attn::nn::check_gradients: ", mechanism.name,
+      " left nothing to compare: no output has a gradient, or no input and parameter is "
+      "differentiated. Where that is right, Mechanism::no_gradient says why");
 }
 
 /// Runs with the tape and leaves the gradients at the leaves.

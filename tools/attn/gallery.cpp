@@ -54,11 +54,14 @@ const std::vector<Figure>& figures() {
        {}},
       {"translation",
        "Which words a translation looked at",
-       "The figure that made attention known (Bahdanau, Cho and Bengio, 2014): the English "
-       "text "
-       "across, the Italian answer down, and in each row where the model looked while it wrote "
-       "that piece. Where the two languages order words alike there is a diagonal; adjectives "
-       "that change places with their nouns leave it.",
+       "The kind of figure that made attention known (Bahdanau, Cho and Bengio, 2014), here of "
+       "a "
+       "Transformer, the mean of its last layer's heads: the English text across, the Italian "
+       "answer down, and in each row where the model looked while it wrote that piece. Where "
+       "the "
+       "two languages order words alike there is a diagonal; adjectives that change places "
+       "with "
+       "their nouns leave it.",
        {"translate", "This package provides a simple graphical tool to edit images."},
        {}},
       {"self-attention",

@@ -73,11 +73,10 @@ int gradcheck(const GradcheckOptions& options, const Streams& streams) {
     return usage;
   }
   Counts counts;
-  for (const nn::Mechanism* mechanism : chosen)
-    check_one(*mechanism, options, streams, counts);
-  fmt::print(streams.out, "{} passed, {} failed{}\n", counts.passed, counts.failed,
-             counts.nothing == 0 ? ""
-                                 : fmt::format(", {} with nothing to compare", counts.nothing));
+  for (const nn::Mechanism* mechanism : chosen) check_one(*mechanism, options, streams, counts);
+  fmt::print(
+      streams.out, "{} passed, {} failed{}\n", counts.passed, counts.failed,
+      counts.nothing == 0 ? "" : fmt::format(", {} with nothing to compare", counts.nothing));
   return counts.failed == 0 ? success : failure;
 }
 

@@ -30,8 +30,8 @@ struct GradientCheck {
 
 /// Runs the mechanism's example with random gradients arriving at its differentiable outputs.
 /// Empty only for a mechanism that says why (Mechanism::no_gradient): where nothing could be
-/// compared without such a reason, or something could be in spite of it, that is an Error. So is
-/// an output with a gradient that was computed on another device.
+/// compared without such a reason, or something could be in spite of it, that is an Error. So
+/// is an output with a gradient that was computed on another device.
 std::vector<GradientCheck> check_gradients(const Mechanism& mechanism,
                                            const GradientCheckOptions& options = {});
 

@@ -1,4 +1,5 @@
-/// attend: attention on tensors as one differentiable op, fused and without a score matrix.
+/// attend: attention on tensors as one differentiable op, fused: the score matrix is in memory
+/// only where it is small, or asked for.
 ///
 ///     attend(q, k, v)                                               // scaled dot, softmax
 ///     attend(q, k, v, spec::dot(0.1) | spec::soft_cap(50.0), spec::causal())

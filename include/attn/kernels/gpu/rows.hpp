@@ -2,7 +2,7 @@
 /// lie in memory as a matrix, in pieces of at most a gigabyte. It serves every similarity,
 /// modifier, mask and normaliser of the library, doubles, and those who look at weights or send
 /// gradients to them; the fused kernels of attention.hpp and additive.hpp are many times faster
-/// where they serve a recipe (fused.hpp says where).
+/// where they serve a recipe (attend_gpu.cpp chooses).
 
 #pragma once
 
