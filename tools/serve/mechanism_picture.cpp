@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "attn/core/dtype.hpp"
+#include "attn/nn/module.hpp"
 #include "attn/nn/registry.hpp"
 #include "attn/tensor/random.hpp"
 #include "attn/tensor/tensor.hpp"

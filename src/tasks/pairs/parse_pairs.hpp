@@ -5,7 +5,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <filesystem>
-#include <string>
 #include <string_view>
 #include <vector>
 

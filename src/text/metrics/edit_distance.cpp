@@ -7,7 +7,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "attn/text/metrics/references.hpp"
 #include "attn/text/unicode.hpp"
