@@ -3,62 +3,142 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <vector>
 
+#include "attn/core/dtype.hpp"
+#include "attn/nn/init.hpp"
 #include "attn/nn/local/local_monotonic.hpp"
+#include "attn/nn/local/local_options.hpp"
 #include "attn/nn/local/local_predictive.hpp"
+#include "attn/tensor/ops/index.hpp"
+#include "attn/tensor/ops/join.hpp"
 #include "attn/tensor/ops/loss.hpp"
+#include "attn/tensor/ops/pointwise.hpp"
+#include "attn/tensor/random.hpp"
+#include "attn/tensor/tensor.hpp"
+#include "nn/support/lookup.hpp"
 #include "nn/support/tasks.hpp"
 
 namespace attn::test {
 namespace {
 
-constexpr std::int64_t kBatch = 16;
-constexpr std::int64_t kCount = 4;
-constexpr nn::LocalScoreOptions kGeneral{
-    .score = nn::LocalScore::general, .query_dim = kCount, .key_dim = 2 * kCount};
+constexpr std::int64_t kBatch = 32;
+constexpr std::int64_t kClasses = 3;
+constexpr std::int64_t kKinds = 3;
+constexpr std::int64_t kItems = 9;
 
-/// The window is wide enough for all places; which one is asked for must be learnt.
-double train_monotonic(bool attends) {
-  const WithHead model(nn::LocalMonotonicAttention({.reach = kCount, .score = kGeneral}),
-                       2 * kCount, kCount);
-  return train(model, 150, 0.05, [&] {
-    const Lookup task = make_lookup(kBatch, kCount);
-    const Tensor items = attends ? task.items : blurred(task.items);
-    const Tensor context = model.looks.forward(task.query.unsqueeze(1), items, items).output;
-    return cross_entropy(model.out(context.squeeze(1)), task.answer);
-  });
+/// Items of kinds 0 1 2 0 1 2 ... and of any class. A kind says which item only to who looks at
+/// three neighbours: among all items it is there three times.
+struct Neighbours {
+  /// Each row of `places` [batch, queries] holds the items whose classes are asked for.
+  explicit Neighbours(const Tensor& places)
+      : classes(random_integers({kBatch, kItems}, 0, kClasses, nn::random())) {
+    std::vector<std::int64_t> ids;
+    for (std::int64_t i = 0; i < kBatch * kItems; ++i) ids.push_back(i % kKinds);
+    const Tensor kinds = Tensor::from(ids, {kBatch, kItems});
+    keys = one_hot(kinds, kKinds);
+    values = one_hot(classes, kClasses);
+    queries = one_hot(gather(kinds, 1, places), kKinds);
+    answer = gather(classes, 1, places);
+  }
+
+  Tensor classes;  ///< i64 [batch, items]
+  Tensor keys;     ///< [batch, items, kinds]
+  Tensor values;   ///< [batch, items, classes]
+  Tensor queries;  ///< [batch, queries, kinds]: the kind asked for
+  Tensor answer;   ///< i64 [batch, queries]
+};
+
+constexpr nn::LocalScoreOptions score_of(std::int64_t query_dim) {
+  return {.score = nn::LocalScore::general, .query_dim = query_dim, .key_dim = kKinds};
 }
 
-TEST(LocalMonotonicAttention, LearnsToFindTheKeyThatIsAskedFor) {
-  expect_learns(
-      0.4, [] { return train_monotonic(true); }, [] { return train_monotonic(false); });
-}
+struct Window {
+  std::int64_t reach;
+  std::int64_t offset;
+};
 
-/// The query names a place, and places have no keys: the window itself must move there.
-double train_predictive(bool attends) {
-  constexpr std::int64_t kPlaces = 3;
-  constexpr std::int64_t kRows = 32;
+/// Query t asks for one of the items t, t + 1 and t + 2.
+double train_monotonic(const Window& window) {
+  constexpr std::int64_t kSteps = kItems - 2;
   const WithHead model(
-      nn::LocalPredictiveAttention({.query_dim = kPlaces, .hidden_dim = 16, .reach = 2}),
-      kPlaces, kPlaces);
-  const Tensor keys = Tensor::zeros({kRows, kPlaces, kPlaces});
-  return train(model, 300, 0.03, [&] {
-    const Lookup task = make_lookup(kRows, kPlaces);
-    // One-hot values by place; the query is the place that is asked for.
-    const Tensor values = task.items.slice(2, kPlaces, 2 * kPlaces);
-    Tensor place = Tensor::zeros({kRows, kPlaces});
-    for (std::int64_t b = 0; b < kRows; ++b)
-      place.mutable_data<float>()[b * kPlaces + task.place.data<std::int64_t>()[b]] = 1.0f;
-    const Tensor context =
-        model.looks.forward(place.unsqueeze(1), keys, attends ? values : blurred(values))
-            .looked.output;
-    return cross_entropy(model.out(context.squeeze(1)), task.answer);
+      nn::LocalMonotonicAttention(
+          {.reach = window.reach, .score = score_of(kKinds), .offset = window.offset}),
+      kClasses, kClasses);
+  return train(model, 150, 0.05, [&] {
+    std::vector<std::int64_t> places;
+    for (std::int64_t i = 0; i < kBatch * kSteps; ++i)
+      places.push_back(i % kSteps + drawn(kKinds));
+    const Neighbours task(Tensor::from(places, {kBatch, kSteps}));
+    const Tensor context = model.looks.forward(task.queries, task.keys, task.values).output;
+    return cross_entropy(model.out(context), task.answer);
   });
 }
 
-TEST(LocalPredictiveAttention, LearnsWhereToLook) {
+/// A window that covers everything fails on the same task, and so do those at other places.
+TEST(LocalMonotonicAttention, LearnsWhatOnlyItsWindowTells) {
+  for (const Window& wrong : {Window{.reach = kItems, .offset = 1},
+                              Window{.reach = 1, .offset = 0}, Window{.reach = 1, .offset = 2}})
+    expect_learns(
+        0.25, [] { return train_monotonic({.reach = 1, .offset = 1}); },
+        [&] { return train_monotonic(wrong); });
+}
+
+/// A query names a kind, and as a number the place near which it is meant. The window of five
+/// does not reach all items from any one place, so it must move there.
+template <class M, class Look>
+double train_places(const M& mechanism, const Look& look) {
+  const WithHead model(mechanism, kClasses, kClasses);
+  return train(model, 300, 0.03, [&] {
+    const Tensor places = random_integers({kBatch, 1}, 0, kItems, nn::random());
+    const Tensor number = places.to(DType::f32) * (2.0 / (kItems - 1)) - 1.0;
+    const Neighbours task(places);
+    // Short queries begin with their windows in the middle, where some answers are in sight.
+    const Tensor query = concat({number.unsqueeze(2), task.queries}, 2) * 0.1;
+    const Tensor context = look(model.looks, query, task);
+    return cross_entropy(model.out(context), task.answer);
+  });
+}
+
+double train_predictive(std::int64_t reach, nn::Fade fade) {
+  return train_places(nn::LocalPredictiveAttention({.query_dim = 1 + kKinds,
+                                                    .hidden_dim = 16,
+                                                    .reach = reach,
+                                                    .score = score_of(1 + kKinds),
+                                                    .fade = fade}),
+                      [](const auto& looks, const Tensor& query, const Neighbours& task) {
+                        return looks.forward(query, task.keys, task.values).looked.output;
+                      });
+}
+
+/// The same window, but it stays in the middle.
+double train_fixed(std::int64_t reach) {
+  return train_places(nn::LocalMonotonicAttention({.reach = reach,
+                                                   .score = score_of(1 + kKinds),
+                                                   .fade = nn::Fade::gaussian,
+                                                   .offset = kItems / 2}),
+                      [](const auto& looks, const Tensor& query, const Neighbours& task) {
+                        return looks.forward(query, task.keys, task.values).output;
+                      });
+}
+
+TEST(LocalPredictiveAttention, LearnsToMoveItsWindow) {
   expect_learns(
-      0.45, [] { return train_predictive(true); }, [] { return train_predictive(false); });
+      0.2, [] { return train_predictive(2, nn::Fade::gaussian); },
+      [] { return train_fixed(2); });
+}
+
+TEST(LocalPredictiveAttention, NeedsAWindowThatLeavesItemsOut) {
+  expect_learns(
+      0.2, [] { return train_predictive(2, nn::Fade::gaussian); },
+      [] { return train_predictive(kItems, nn::Fade::gaussian); });
+}
+
+/// The gradient reaches the centre through the fading alone.
+TEST(LocalPredictiveAttention, LearnsItsCentreByFading) {
+  expect_learns(
+      0.2, [] { return train_predictive(2, nn::Fade::gaussian); },
+      [] { return train_predictive(2, nn::Fade::none); });
 }
 
 }  // namespace

@@ -57,4 +57,19 @@ inline Lookup make_lookup(std::int64_t batch, std::int64_t count) {
           Tensor::from(values, {batch, count})};
 }
 
+/// i64 [batch]: the value beside the key that the answer names, which takes a second look.
+inline Tensor next_answer(const Lookup& task) {
+  const std::int64_t count = task.values.size(1);
+  const auto answers = task.answer.to_vector<std::int64_t>();
+  const auto values = task.values.to_vector<std::int64_t>();
+  std::vector<std::int64_t> next;
+  for (std::size_t b = 0; b < answers.size(); ++b)
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t place = static_cast<std::int64_t>(b) * count + i;
+      if (task.items.data<float>()[place * 2 * count + answers[b]] == 1.0f)
+        next.push_back(values[static_cast<std::size_t>(place)]);
+    }
+  return Tensor::from(next, {task.values.size(0)});
+}
+
 }  // namespace attn::test

@@ -11,6 +11,7 @@
 
 #include "attn/nn/linear.hpp"
 #include "attn/nn/module.hpp"
+#include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "nn/support/lookup.hpp"
@@ -28,6 +29,12 @@ struct WithHead : nn::Module {
 };
 template <class M>
 WithHead(M, std::int64_t, std::int64_t) -> WithHead<M>;
+
+/// i64 [...] -> [..., classes].
+inline Tensor one_hot(const Tensor& ids, std::int64_t classes) {
+  return scatter_add(Tensor::full(ids.shape(), 1.0).unsqueeze(-1), ids.rank(),
+                     ids.unsqueeze(-1), classes);
+}
 
 /// Every place shows the mean of all: what a model without attention could know.
 inline Tensor blurred(const Tensor& items) {
