@@ -61,7 +61,7 @@ struct TwoWords {
 TwoWords make_chained_words() {
   const test::Lookup task = test::make_lookup(kRows, kKeys);
   return {task.items, task.query, Tensor::full({kRows, kKeys}, 1.0), task.answer,
-          test::next_answer(task)};
+          test::value_of(task, task.answer)};
 }
 
 /// Both words are keys.

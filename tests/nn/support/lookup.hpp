@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "attn/nn/init.hpp"
+#include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/tensor.hpp"
 
 namespace attn::test {
@@ -57,19 +58,15 @@ inline Lookup make_lookup(std::int64_t batch, std::int64_t count) {
           Tensor::from(values, {batch, count})};
 }
 
-/// i64 [batch]: the value beside the key that the answer names, which takes a second look.
-inline Tensor next_answer(const Lookup& task) {
+/// i64 [batch]: the value beside each key i64 [batch]. That of the answer takes a second look.
+inline Tensor value_of(const Lookup& task, const Tensor& key) {
   const std::int64_t count = task.values.size(1);
-  const auto answers = task.answer.to_vector<std::int64_t>();
-  const auto values = task.values.to_vector<std::int64_t>();
-  std::vector<std::int64_t> next;
-  for (std::size_t b = 0; b < answers.size(); ++b)
-    for (std::int64_t i = 0; i < count; ++i) {
-      const std::int64_t place = static_cast<std::int64_t>(b) * count + i;
-      if (task.items.data<float>()[place * 2 * count + answers[b]] == 1.0f)
-        next.push_back(values[static_cast<std::size_t>(place)]);
-    }
-  return Tensor::from(next, {task.values.size(0)});
+  const Tensor keys = argmax(task.items.slice(2, 0, count), 2);
+  std::vector<std::int64_t> values;
+  for (std::int64_t i = 0; i < keys.numel(); ++i)
+    if (keys.data<std::int64_t>()[i] == key.data<std::int64_t>()[i / count])
+      values.push_back(task.values.data<std::int64_t>()[i]);
+  return Tensor::from(values, key.shape());
 }
 
 }  // namespace attn::test

@@ -5,6 +5,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "attn/nn/init.hpp"
+#include "attn/nn/linear.hpp"
+#include "attn/nn/module.hpp"
 #include "attn/nn/vision/box_attention.hpp"
 #include "attn/nn/vision/co_attention_alternating.hpp"
 #include "attn/nn/vision/co_attention_parallel.hpp"
@@ -14,6 +17,11 @@
 #include "attn/nn/vision/spatial_attention.hpp"
 #include "attn/tensor/ops/join.hpp"
 #include "attn/tensor/ops/loss.hpp"
+#include "attn/tensor/ops/matmul.hpp"
+#include "attn/tensor/ops/pointwise.hpp"
+#include "attn/tensor/random.hpp"
+#include "attn/tensor/tensor.hpp"
+#include "nn/support/lookup.hpp"
 #include "nn/support/tasks.hpp"
 
 namespace attn::test {
@@ -54,61 +62,201 @@ TEST(SpatialAttention, LearnsToFindTheCellThatIsAskedFor) {
   });
 }
 
+/// Images have different numbers of boxes: some have empty ones before those that are asked
+/// for.
 TEST(BoxAttention, LearnsToFindTheBoxThatIsAskedFor) {
-  std::vector<std::int64_t> ends;
-  for (std::int64_t b = 0; b <= kBatch; ++b) ends.push_back(b * kCount);
+  std::vector<std::int64_t> ends{0};
+  for (std::int64_t b = 0; b < kBatch; ++b) ends.push_back(ends.back() + b % 3 + kCount);
   const Tensor offsets = Tensor::from(ends, {kBatch + 1});
   expect_attention_learns(0.4, [&](bool attends) {
     return train_lookup(nn::BoxAttention(kText), attends,
                         [&](const auto& looks, const Tensor& items, const Tensor& text) {
-                          const Tensor boxes = items.reshape({kBatch * kCount, kDim});
-                          return looks.forward(boxes, offsets, text).context;
+                          std::vector<Tensor> boxes;
+                          for (std::int64_t b = 0; b < kBatch; ++b)
+                            boxes.push_back(pad(items.select(0, b), 0, b % 3, 0));
+                          return looks.forward(concat(boxes, 0), offsets, text).context;
                         });
   });
 }
 
-constexpr nn::CoAttentionOptions kSides{
-    .image_dim = kDim, .question_dim = kCount, .hidden_dim = kHidden};
+constexpr std::int64_t kRows = 32;
+constexpr std::int64_t kEach = 3;  // regions, words and classes
 
-TEST(ParallelCoAttention, LearnsToFindTheRegionThatIsAskedFor) {
-  expect_attention_learns(0.4, [](bool attends) {
-    return train_lookup(
-        nn::ParallelCoAttention(kSides), attends,
-        [](const auto& looks, const Tensor& items, const Tensor& query) {
-          return looks.forward({.image = items, .question = query.unsqueeze(1)}).image_vector;
-        });
+/// An image and a question of several words; a region and a word answer.
+struct Meeting {
+  Tensor image;          ///< [rows, regions, features]
+  Tensor question;       ///< [rows, words, features]
+  Tensor region_answer;  ///< i64 [rows]
+  Tensor word_answer;    ///< i64 [rows]
+};
+
+/// Of the side that is hidden every item shows the mean.
+enum class Hides { nothing, regions, words };
+
+/// Reads the attended region and the attended word.
+template <class M>
+struct TwoHeads : nn::Module {
+  TwoHeads(M mechanism, const nn::CoAttentionOptions& sizes)
+      : looks(add("looks", mechanism)),
+        region(add("region", nn::Linear({sizes.image_dim, kEach}))),
+        word(add("word", nn::Linear({sizes.question_dim, kEach}))) {}
+
+  M looks;
+  nn::Linear region;
+  nn::Linear word;
+};
+
+template <class Model, class Make>
+double train_meeting(const Model& model, Hides hides, const Make& make) {
+  return train(model, 300, 0.03, [&] {
+    const Meeting task = make();
+    const auto vectors = model.looks.forward(
+        {.image = hides == Hides::regions ? blurred(task.image) : task.image,
+         .question = hides == Hides::words ? blurred(task.question) : task.question});
+    return 0.5 * (cross_entropy(model.region(vectors.image_vector), task.region_answer) +
+                  cross_entropy(model.word(vectors.question_vector), task.word_answer));
   });
 }
 
-TEST(AlternatingCoAttention, LearnsToFindTheRegionThatIsAskedFor) {
-  expect_attention_learns(0.4, [](bool attends) {
-    return train_lookup(
-        nn::AlternatingCoAttention(
-            {.image_dim = kDim, .question_dim = kCount, .hidden_dim = kHidden}),
-        attends, [](const auto& looks, const Tensor& items, const Tensor& query) {
-          return looks.forward({.image = items, .question = query.unsqueeze(1)}).image_vector;
-        });
+/// Hiding either side is without attention to it.
+template <class Train>
+void expect_both_sides(double bound, const Train& train_it) {
+  for (const Hides hides : {Hides::regions, Hides::words})
+    expect_learns(
+        bound, [&] { return train_it(Hides::nothing); }, [&] { return train_it(hides); });
+}
+
+/// Items with keys and classes, in a random order.
+struct Side {
+  std::vector<std::int64_t> keys, classes, answers;
+
+  /// The class of the first key is the answer.
+  void add_row(const std::vector<std::int64_t>& row_keys) {
+    for (const std::int64_t i : permutation(kEach, nn::random()).to_vector<std::int64_t>()) {
+      keys.push_back(row_keys[static_cast<std::size_t>(i)]);
+      classes.push_back(drawn(kEach));
+      if (i == 0) answers.push_back(classes.back());
+    }
+  }
+  Tensor features(std::int64_t kinds) const {
+    const Shape shape{kRows, kEach};
+    return concat({one_hot(Tensor::from(keys, shape), kinds),
+                   one_hot(Tensor::from(classes, shape), kEach)},
+                  2);
+  }
+};
+
+constexpr std::int64_t kKeys = 2 * kEach - 1;
+
+/// One key is in the image and in the question; neither side knows by itself which.
+Meeting make_shared_key() {
+  Side regions;
+  Side words;
+  for (std::int64_t row = 0; row < kRows; ++row) {
+    const auto key = permutation(kKeys, nn::random()).to_vector<std::int64_t>();
+    regions.add_row({key[0], key[1], key[2]});
+    words.add_row({key[0], key[3], key[4]});
+  }
+  return {regions.features(kKeys), words.features(kKeys),
+          Tensor::from(regions.answers, {kRows}), Tensor::from(words.answers, {kRows})};
+}
+
+TEST(ParallelCoAttention, LearnsWhatBothSidesShare) {
+  const nn::CoAttentionOptions sizes{
+      .image_dim = kKeys + kEach, .question_dim = kKeys + kEach, .hidden_dim = kHidden};
+  expect_both_sides(0.1, [&](Hides hides) {
+    const TwoHeads model(nn::ParallelCoAttention(sizes), sizes);
+    return train_meeting(model, hides, make_shared_key);
   });
 }
 
-/// The first cell asks, the others hold keys and values; the answer is read at the first.
+constexpr std::int64_t kLinks = 2;
+
+/// The marked word names a region, and the class of that region names the word that answers. A
+/// third word names nothing.
+Meeting make_chain() {
+  const Lookup regions = make_lookup(kRows, kLinks);
+  const Lookup words = make_lookup(kRows, kLinks);
+  const Tensor keys = words.items.slice(2, 0, kLinks);
+  const Tensor mark = matmul(keys, regions.query.unsqueeze(2));
+  return {regions.items, pad(concat({words.items, mark}, 2), 1, 0, 1), regions.answer,
+          value_of(words, regions.answer)};
+}
+
+TEST(AlternatingCoAttention, LearnsToLookFromSideToSide) {
+  const nn::CoAttentionOptions sizes{
+      .image_dim = 2 * kLinks, .question_dim = 2 * kLinks + 1, .hidden_dim = kHidden};
+  expect_both_sides(0.05, [&](Hides hides) {
+    const TwoHeads model(nn::AlternatingCoAttention({.image_dim = sizes.image_dim,
+                                                     .question_dim = sizes.question_dim,
+                                                     .hidden_dim = sizes.hidden_dim}),
+                         sizes);
+    return train_meeting(model, hides, make_chain);
+  });
+}
+
+/// A grid of two rows whose first cell is `first` [batch, channels]; `others` [batch, cells,
+/// channels] follow.
+Tensor make_grid(const Tensor& first, const Tensor& others) {
+  const Tensor cells = concat({first.unsqueeze(1), others}, 1);
+  return cells.transpose(1, 2).reshape({cells.size(0), cells.size(2), 2, cells.size(1) / 2});
+}
+
+/// The first cell asks for a key, the others hold keys and values. Long keys make the gaussian,
+/// which learns no scores, look at them rather than at the cell that asks.
+double train_fetch(nn::NonLocalMode mode, bool attends) {
+  constexpr std::int64_t kHeld = 5;
+  const WithHead model(
+      nn::NonLocalBlock({.channels = 2 * kHeld, .inner = kDim, .grid_rank = 2, .mode = mode}),
+      2 * kHeld, kHeld);
+  return train(model, 250, 0.03, [&] {
+    const Lookup task = make_lookup(kRows, kHeld);
+    const Tensor keys = task.items.slice(2, 0, kHeld) * 4.0;
+    const Tensor items = concat({keys, task.items.slice(2, kHeld, 2 * kHeld)}, 2);
+    const Tensor x = make_grid(pad(task.query, 1, 0, kHeld), attends ? items : blurred(items));
+    const Tensor z = model.looks.forward(x).z;
+    return cross_entropy(model.out(z.select(3, 0).select(2, 0)), task.answer);
+  });
+}
+
 TEST(NonLocalBlock, LearnsToFetchFromAnotherCell) {
-  expect_attention_learns(0.4, [](bool attends) {
-    const WithHead model(
-        nn::NonLocalBlock({.channels = kDim + kCount, .inner = kDim, .grid_rank = 1}),
-        kDim + kCount, kCount);
-    return train(model, 250, 0.03, [&] {
-      const Lookup task = make_lookup(kBatch, kCount);
-      const Tensor items = attends ? task.items : blurred(task.items);
-      const Tensor asks =
-          concat(std::vector<Tensor>{task.query, Tensor::zeros({kBatch, kDim})}, 1);
-      const Tensor holds =
-          concat(std::vector<Tensor>{Tensor::zeros({kBatch, kCount, kCount}), items}, 2);
-      const Tensor cells = concat(std::vector<Tensor>{asks.unsqueeze(1), holds}, 1);
-      const Tensor z = model.looks.forward(cells.transpose(1, 2)).z;
-      return cross_entropy(model.out(z.select(2, 0)), task.answer);
-    });
+  for (const nn::NonLocalMode mode :
+       {nn::NonLocalMode::gaussian, nn::NonLocalMode::embedded_gaussian, nn::NonLocalMode::dot})
+    expect_attention_learns(0.4, [=](bool attends) { return train_fetch(mode, attends); });
+}
+
+/// Scores of the concatenation are one number of the query plus one of the key, so they match
+/// no keys. They can choose a marked cell, and whether to look at all: half of the first cells
+/// keep their own class. Marks are of both signs so that some score is above 0, and learns, at
+/// first.
+double train_concat(bool attends) {
+  constexpr std::int64_t kChannels = kEach + 2;  // a class, a mark, and whether it asks
+  const WithHead model(nn::NonLocalBlock({.channels = kChannels,
+                                          .inner = kHidden,
+                                          .grid_rank = 2,
+                                          .mode = nn::NonLocalMode::concat}),
+                       kChannels, kEach);
+  return train(model, 400, 0.01, [&] {
+    const Marked task = make_marked(kRows, 5, kEach);
+    Tensor first = Tensor::zeros({kRows, kChannels});
+    std::vector<std::int64_t> answers = task.answer.to_vector<std::int64_t>();
+    for (std::int64_t row = 0; row < kRows; ++row) {
+      const bool asks = row % 2 == 0;
+      if (!asks) answers[static_cast<std::size_t>(row)] = drawn(kEach);
+      const std::int64_t feature =
+          asks ? kChannels - 1 : answers[static_cast<std::size_t>(row)];
+      first.mutable_data<float>()[row * kChannels + kChannels - 1] = -2.0f;
+      first.mutable_data<float>()[row * kChannels + feature] = 2.0f;
+    }
+    const Tensor items = attends ? task.items : blurred(task.items);
+    const Tensor z = model.looks.forward(make_grid(first, pad(4.0 * items - 2.0, 2, 0, 1))).z;
+    return cross_entropy(model.out(z.select(3, 0).select(2, 0)),
+                         Tensor::from(answers, {kRows}));
   });
+}
+
+TEST(NonLocalBlock, LearnsWhetherToLookAtAMarkedCell) {
+  expect_attention_learns(0.15, train_concat);
 }
 
 /// Whether the two marks stand in this order; their mean does not tell.
