@@ -2,18 +2,31 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
+#include "attn/core/dtype.hpp"
+#include "attn/nn/composed/attention_over_attention.hpp"
 #include "attn/nn/composed/cmla.hpp"
 #include "attn/nn/composed/hierarchical_attention.hpp"
 #include "attn/nn/composed/key_value_memory.hpp"
 #include "attn/nn/composed/memory_network.hpp"
 #include "attn/nn/composed/multi_dimensional_attention.hpp"
 #include "attn/nn/composed/multi_step_attention.hpp"
+#include "attn/nn/init.hpp"
+#include "attn/nn/linear.hpp"
+#include "attn/nn/module.hpp"
+#include "attn/tensor/attend.hpp"
+#include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/ops/join.hpp"
 #include "attn/tensor/ops/loss.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
+#include "attn/tensor/ops/reduce.hpp"
+#include "attn/tensor/random.hpp"
+#include "attn/tensor/tensor.hpp"
+#include "nn/support/lookup.hpp"
 #include "nn/support/tasks.hpp"
 
 namespace attn::test {
@@ -82,67 +95,209 @@ TEST(Cmla, LearnsToTagByAnotherToken) {
   });
 }
 
-TEST(MultiStepAttention, LearnsToFindTheKeyThatIsAskedFor) {
-  expect_attention_learns(0.4, [](bool attends) {
-    const WithHead model(
-        nn::MultiStepAttention({.channels = kCount, .embed_dim = 2 * kCount, .layers = 2}),
-        kCount, kCount);
-    const Tensor nothing = Tensor::zeros({kBatch, 1, 2 * kCount});
-    return train(model, 200, 0.05, [&] {
-      const Lookup task = make_lookup(kBatch, kCount);
-      const Tensor items = attends ? task.items : blurred(task.items);
-      const Tensor states = model.looks
-                                .forward({.states = task.query.unsqueeze(1),
-                                          .target_embed = nothing,
-                                          .enc_out = items,
-                                          .enc_embed = items})
-                                .output;
-      return cross_entropy(model.out(states.squeeze(1)), task.answer);
-    });
+constexpr std::int64_t kRows = 32;
+constexpr std::int64_t kKeys = 3;
+
+/// The answer takes two looks: the value of the key names the key of the answer. Without the
+/// second layer there is one look.
+double train_two_looks(std::int64_t layers) {
+  const WithHead model(
+      nn::MultiStepAttention({.channels = 4 * kKeys, .embed_dim = 2 * kKeys, .layers = layers}),
+      4 * kKeys, kKeys);
+  const Tensor nothing = Tensor::zeros({kRows, 1, 2 * kKeys});
+  return train(model, 300, 0.03, [&] {
+    const Lookup task = make_lookup(kRows, kKeys);
+    const Tensor states = model.looks
+                              .forward({.states = pad(task.query, 1, 0, 3 * kKeys).unsqueeze(1),
+                                        .target_embed = nothing,
+                                        .enc_out = task.items,
+                                        .enc_embed = task.items})
+                              .output;
+    return cross_entropy(model.out(states.squeeze(1)), value_of(task, task.answer));
   });
 }
 
-/// Sentences "key value", and a question "key". Without attention all are one sentence.
-TEST(MemoryNetwork, LearnsToAnswerFromAMemory) {
-  expect_attention_learns(0.4, [](bool attends) {
-    const nn::MemoryNetwork model({.vocab_size = 2 * kCount, .dim = 12, .hops = 2});
-    return train(model, 250, 0.03, [&] {
-      const Lookup task = make_lookup(kBatch, kCount);
-      const Tensor keys = argmax(task.items.slice(2, 0, kCount), 2);
-      std::vector<std::int64_t> words, answers;
-      for (std::int64_t i = 0; i < kBatch * kCount; ++i) {
-        words.push_back(keys.data<std::int64_t>()[i]);
-        words.push_back(kCount + task.values.data<std::int64_t>()[i]);
-      }
-      for (const std::int64_t answer : task.answer.to_vector<std::int64_t>())
-        answers.push_back(kCount + answer);
-      const Shape shape = attends ? Shape{kBatch, kCount, 2} : Shape{kBatch, 1, 2 * kCount};
-      const Tensor logits = model
-                                .forward({.memories = Tensor::from(words, shape),
-                                          .question = argmax(task.query, 1).unsqueeze(1)})
-                                .logits;
-      return cross_entropy(logits, Tensor::from(answers, {kBatch}));
-    });
+TEST(MultiStepAttention, LearnsToLookAgainFromWhatItFound) {
+  expect_learns(0.1, [] { return train_two_looks(2); }, [] { return train_two_looks(1); });
+}
+
+/// A step shows the key whose value is asked for two steps later, so a kernel of three brings
+/// it there, and one of a single step does not.
+double train_convolution(std::int64_t kernel, bool attends) {
+  constexpr std::int64_t kSteps = 6;
+  const WithHead model(
+      nn::MultiStepAttention(
+          {.channels = 4 * kKeys, .embed_dim = 2 * kKeys, .layers = 1, .kernel = kernel}),
+      4 * kKeys, kKeys);
+  const Tensor nothing = Tensor::zeros({kRows, kSteps, 2 * kKeys});
+  return train(model, 300, 0.03, [&] {
+    const Lookup task = make_lookup(kRows, kKeys);
+    const Tensor places = random_integers({kRows, kSteps}, 0, kKeys, nn::random());
+    const Tensor keys = gather(argmax(task.items.slice(2, 0, kKeys), 2), 1, places);
+    const Tensor items = attends ? task.items : blurred(task.items);
+    const Tensor states = model.looks
+                              .forward({.states = pad(one_hot(keys, kKeys), 2, 0, 3 * kKeys),
+                                        .target_embed = nothing,
+                                        .enc_out = items,
+                                        .enc_embed = items})
+                              .output;
+    return cross_entropy(model.out(states.slice(1, 2, kSteps)),
+                         gather(task.values, 1, places.slice(1, 0, kSteps - 2)));
   });
 }
 
-TEST(KeyValueMemory, LearnsToReadTheValueOfAKey) {
-  expect_attention_learns(0.4, [](bool attends) {
-    const nn::KeyValueMemory model({.features = 2 * kCount, .dim = 12, .hops = 2});
-    const Tensor nothing = Tensor::zeros({kBatch, kCount});
-    const Tensor classes = Tensor::zeros({kCount, 2 * kCount});
-    for (std::int64_t c = 0; c < kCount; ++c)
-      classes.mutable_data<float>()[c * 2 * kCount + kCount + c] = 1.0f;
-    const Tensor values =
-        concat(std::vector<Tensor>{Tensor::zeros({kCount}), Tensor::full({kCount}, 1.0)}, 0);
-    return train(model, 200, 0.05, [&] {
-      const Lookup task = make_lookup(kBatch, kCount);
-      const Tensor items = attends ? task.items : blurred(task.items);
-      const Tensor query = concat(std::vector<Tensor>{task.query, nothing}, 1);
-      const auto made = model.forward(query, items * (1.0 - values), items * values, classes);
-      return cross_entropy(made.logits, task.answer);
-    });
+TEST(MultiStepAttention, LearnsToFindTheKeyThatItsConvolutionBrings) {
+  for (const auto& [kernel, attends] : {std::pair(std::int64_t{1}, true), {3, false}})
+    expect_learns(
+        0.3, [] { return train_convolution(3, true); },
+        [&] { return train_convolution(kernel, attends); });
+}
+
+/// What stands between a memory and its answer.
+struct Reads {
+  std::int64_t hops;
+  bool attends;
+};
+
+/// One hop finds the first value, and not the one it names.
+template <class Train>
+void expect_hops_learn(double bound, const Train& train_it) {
+  for (const Reads& less : {Reads{.hops = 1, .attends = true}, {.hops = 2, .attends = false}})
+    expect_learns(
+        bound, [&] { return train_it(Reads{.hops = 2, .attends = true}); },
+        [&] { return train_it(less); });
+}
+
+/// Sentences "key value", and a question "key"; the answer is the value of the key that the
+/// first value names. Without attention all are one sentence.
+double train_memory(const Reads& reads) {
+  const nn::MemoryNetwork model({.vocab_size = 2 * kKeys,
+                                 .dim = 12,
+                                 .hops = reads.hops,
+                                 .tying = nn::MemoryTying::layerwise});
+  return train(model, 300, 0.03, [&] {
+    const Lookup task = make_lookup(kRows, kKeys);
+    const Tensor keys = argmax(task.items.slice(2, 0, kKeys), 2);
+    std::vector<std::int64_t> words;
+    for (std::int64_t i = 0; i < kRows * kKeys; ++i) {
+      words.push_back(keys.data<std::int64_t>()[i]);
+      words.push_back(kKeys + task.values.data<std::int64_t>()[i]);
+    }
+    const Shape shape = reads.attends ? Shape{kRows, kKeys, 2} : Shape{kRows, 1, 2 * kKeys};
+    const Tensor logits = model
+                              .forward({.memories = Tensor::from(words, shape),
+                                        .question = argmax(task.query, 1).unsqueeze(1)})
+                              .logits;
+    return cross_entropy(logits, value_of(task, task.answer));
   });
+}
+
+TEST(MemoryNetwork, LearnsToAnswerFromTwoMemories) {
+  expect_hops_learn(0.1, train_memory);
+}
+
+double train_key_values(const Reads& reads) {
+  const nn::KeyValueMemory model({.features = 2 * kKeys, .dim = 12, .hops = reads.hops});
+  const Tensor values =
+      concat(std::vector<Tensor>{Tensor::zeros({kKeys}), Tensor::full({kKeys}, 1.0)}, 0);
+  const Tensor classes = pad(one_hot(Tensor::arange(kKeys, DType::i64), kKeys), 1, kKeys, 0);
+  return train(model, 300, 0.03, [&] {
+    const Lookup task = make_lookup(kRows, kKeys);
+    const Tensor items = reads.attends ? task.items : blurred(task.items);
+    const Tensor logits = model
+                              .forward(pad(task.query, 1, 0, kKeys), items * (1.0 - values),
+                                       items * values, classes)
+                              .logits;
+    return cross_entropy(logits, value_of(task, task.answer));
+  });
+}
+
+TEST(KeyValueMemory, LearnsToReadTheValueThatAnotherNames) {
+  expect_hops_learn(0.1, train_key_values);
+}
+
+/// Reads a document in which each of three keys stands at two places, beside one word, and a
+/// query of a key and two fillers. The word beside the key is asked for.
+struct ClozeReader : nn::Module {
+  static constexpr std::int64_t kDim = 8;
+
+  ClozeReader()
+      : document(add("document", nn::Linear({kKeys, kDim}))),
+        query(add("query", nn::Linear({kKeys + 1, kDim}))) {}
+
+  nn::AttentionOverAttentionResult read(const Tensor& keys, const Tensor& words,
+                                        const Tensor& asks) const {
+    return nn::attention_over_attention({.document = document(one_hot(keys, kKeys)),
+                                         .query = query(one_hot(asks, kKeys + 1)),
+                                         .document_ids = words},
+                                        kWords, Want::output | Want::weights);
+  }
+
+  static constexpr std::int64_t kWords = 5;
+  nn::Linear document;
+  nn::Linear query;
+};
+
+struct Cloze {
+  Tensor keys;    ///< i64 [rows, places]
+  Tensor words;   ///< i64 [rows, places]
+  Tensor asks;    ///< i64 [rows, 3]: one key, and fillers
+  Tensor answer;  ///< i64 [rows, 1]
+};
+
+Cloze make_cloze() {
+  std::vector<std::int64_t> keys, words, asks, answers;
+  for (std::int64_t row = 0; row < kRows; ++row) {
+    const auto names = permutation(ClozeReader::kWords, nn::random()).to_vector<std::int64_t>();
+    for (const std::int64_t place :
+         permutation(2 * kKeys, nn::random()).to_vector<std::int64_t>()) {
+      keys.push_back(place / 2);
+      words.push_back(names[static_cast<std::size_t>(place / 2)]);
+    }
+    const std::int64_t key = drawn(kKeys);
+    const std::int64_t where = drawn(3);
+    for (std::int64_t i = 0; i < 3; ++i) asks.push_back(i == where ? key : kKeys);
+    answers.push_back(names[static_cast<std::size_t>(key)]);
+  }
+  const Shape places{kRows, 2 * kKeys};
+  return {Tensor::from(keys, places), Tensor::from(words, places),
+          Tensor::from(asks, {kRows, 3}), Tensor::from(answers, {kRows, 1})};
+}
+
+/// Whether query words are weighed by what the document sees in them, or are all alike.
+double train_cloze(bool weighs) {
+  const ClozeReader model;
+  return train(model, 250, 0.03, [&] {
+    const Cloze task = make_cloze();
+    const auto read = model.read(task.keys, task.words, task.asks);
+    const Tensor probs =
+        weighs ? read.word_probs
+               : scatter_add(mean(read.alpha, 2), 1, task.words, ClozeReader::kWords);
+    return -mean(log(gather(probs, 1, task.answer)));
+  });
+}
+
+TEST(AttentionOverAttention, LearnsWhichWordOfTheQueryMatters) {
+  expect_learns(0.2, [] { return train_cloze(true); }, [] { return train_cloze(false); });
+}
+
+/// Two places hold the answer, and the probability of a word is that of both: one place alone
+/// has half of it.
+double train_repeated(bool adds_up) {
+  const ClozeReader model;
+  return train(model, 250, 0.03, [&] {
+    const Cloze task = make_cloze();
+    const auto read = model.read(task.keys, task.words, task.asks);
+    const Tensor holds =
+        (one_hot(task.words, ClozeReader::kWords) * one_hot(task.answer, ClozeReader::kWords));
+    const Tensor best = max(read.s * sum(holds, 2), 1).values;
+    const Tensor probs = adds_up ? gather(read.word_probs, 1, task.answer) : best;
+    return -mean(log(probs));
+  });
+}
+
+TEST(AttentionOverAttention, LearnsToAddUpThePlacesOfAWord) {
+  expect_learns(0.2, [] { return train_repeated(true); }, [] { return train_repeated(false); });
 }
 
 }  // namespace
