@@ -2,16 +2,24 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "attn/nn/hard/doubly_stochastic.hpp"
 #include "attn/nn/hard/hard_attention.hpp"
+#include "attn/nn/linear.hpp"
+#include "attn/nn/module.hpp"
 #include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/ops/loss.hpp"
 #include "attn/tensor/ops/matmul.hpp"
 #include "attn/tensor/ops/normalise.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/ops/reduce.hpp"
+#include "attn/tensor/random.hpp"
+#include "attn/tensor/tape.hpp"
+#include "attn/tensor/tensor.hpp"
+#include "nn/support/lookup.hpp"
 #include "nn/support/tasks.hpp"
 
 namespace attn::test {
@@ -39,10 +47,13 @@ struct Reader : nn::Module {
   nn::Linear out;
 };
 
-/// The loss of the most probable location after training on draws.
-double train_hard(bool attends) {
+/// The loss of the most probable location after training on draws alone: the scores have no
+/// other gradient than that of the reward.
+double train_hard(bool attends, double reward_weight) {
   const Reader reader;
-  nn::HardAttention attention(attn::Random(5).named("hard"));
+  nn::HardAttention attention(
+      attn::Random(5).named("hard"),
+      {.reinforce = {.lambda_r = reward_weight}, .soft_probability = 0.0});
   const auto look = [&](const Lookup& task) {
     const Tensor items = attends ? task.items : blurred(task.items);
     const Tensor scores = reader.scores(task.query, items);
@@ -56,31 +67,82 @@ double train_hard(bool attends) {
 }
 
 TEST(HardAttention, LearnsFromItsDraws) {
-  expect_learns(0.3, [] { return train_hard(true); }, [] { return train_hard(false); });
+  expect_learns(
+      0.3, [] { return train_hard(true, 1.0); }, [] { return train_hard(false, 1.0); });
 }
 
-double train_doubly(bool attends) {
-  struct Model : nn::Module {
-    Model()
-        : reader(add("reader", Reader())),
-          attention(add("attention", nn::DoublyStochasticAttention(kCount))) {}
-    Reader reader;
-    nn::DoublyStochasticAttention attention;
-  };
-  const Model model;
-  return train(model, 120, 0.05, [&] {
+TEST(HardAttention, LearnsFromTheReward) {
+  expect_learns(
+      0.3, [] { return train_hard(true, 1.0); }, [] { return train_hard(true, 0.0); });
+}
+
+struct Gated : nn::Module {
+  explicit Gated(std::int64_t hidden)
+      : match(add("match", nn::Linear({2 * kCount, kCount, nn::Bias::none}))),
+        out(add("out", nn::Linear({2 * kCount, kCount + 1}))),
+        attention(add("attention", nn::DoublyStochasticAttention(hidden))) {}
+  nn::Linear match;
+  nn::Linear out;
+  nn::DoublyStochasticAttention attention;
+};
+
+/// Half of the rows are not to look: theirs is the class behind the others. The query does not
+/// tell, the hidden state does, so only the gate can.
+double train_gate(bool knows_whether, bool attends) {
+  const Gated model(1);
+  std::vector<float> looks;
+  for (std::int64_t b = 0; b < kBatch; ++b) looks.push_back(b % 2 == 0 ? 1.0f : -1.0f);
+  const Tensor whether = Tensor::from(looks, {kBatch, 1, 1});
+  return train(model, 400, 0.05, [&] {
     const Lookup task = make_lookup(kBatch, kCount);
     const Tensor items = attends ? task.items : blurred(task.items);
-    const auto made = model.attention.forward({.scores = model.reader.scores(task.query, items),
-                                               .annotations = items,
-                                               .hidden = task.query.unsqueeze(1)});
-    return mean(made.regulariser) * 0.001 -
-           mean(model.reader.log_py(made.context, task.answer));
+    const Tensor scores = matmul(task.query.unsqueeze(1), model.match(items).transpose(1, 2));
+    const Tensor context =
+        model.attention
+            .forward({.scores = scores,
+                      .annotations = items,
+                      .hidden = knows_whether ? whether : Tensor::zeros({kBatch, 1, 1})})
+            .context;
+    std::vector<std::int64_t> answers = task.answer.to_vector<std::int64_t>();
+    for (std::size_t b = 1; b < answers.size(); b += 2) answers[b] = kCount;
+    return cross_entropy(model.out(context.squeeze(1)), Tensor::from(answers, {kBatch}));
   });
 }
 
-TEST(DoublyStochasticAttention, LearnsToFindTheKeyThatIsAskedFor) {
-  expect_learns(0.25, [] { return train_doubly(true); }, [] { return train_doubly(false); });
+TEST(DoublyStochasticAttention, LearnsWhetherToLook) {
+  expect_learns(
+      0.2, [] { return train_gate(true, true); }, [] { return train_gate(true, false); });
+  expect_learns(
+      0.2, [] { return train_gate(true, true); }, [] { return train_gate(false, true); });
+}
+
+/// Two steps and two places: the first step's word is at place 0 alone, the second's at both.
+/// Its loss does not mind where the second looks; the regulariser, which is returned, does.
+double train_once_each(double weight) {
+  struct Steps : nn::Module {
+    Steps() : scores(add("scores", Tensor::zeros({1, 2, 2}))) {}
+    Tensor scores;
+    nn::DoublyStochasticAttention attention{1};
+  };
+  const Steps model;
+  const Tensor places = Tensor::from(std::vector<float>{1, 1, 0, 1}, {1, 2, 2});
+  const auto look = [&] {
+    return model.attention.forward(
+        {.scores = model.scores, .annotations = places, .hidden = Tensor::zeros({1, 2, 1})});
+  };
+  train(model, 100, 0.1, [&] {
+    const auto seen = look();
+    // Feature t of what step t saw is the probability of its word.
+    const Tensor words = matmul(seen.alpha, places);
+    const Tensor right = sum(words * Tensor::from(std::vector<float>{1, 0, 0, 1}, {1, 2, 2}));
+    return weight * mean(seen.regulariser) - right;
+  });
+  const NoGrad off_the_tape;
+  return mean(look().regulariser).item();
+}
+
+TEST(DoublyStochasticAttention, LearnsToLookAtEachPlaceOnce) {
+  expect_learns(0.1, [] { return train_once_each(1.0); }, [] { return train_once_each(0.0); });
 }
 
 }  // namespace

@@ -14,10 +14,14 @@
 #include "attn/nn/heads/transformer_decoder_layer.hpp"
 #include "attn/nn/heads/transformer_encoder_layer.hpp"
 #include "attn/nn/heads/transformer_layer_options.hpp"
+#include "attn/nn/init.hpp"
 #include "attn/nn/linear.hpp"
 #include "attn/nn/module.hpp"
 #include "attn/tensor/attend.hpp"
+#include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/ops/join.hpp"
+#include "attn/tensor/ops/loss.hpp"
+#include "attn/tensor/random.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "nn/score/recall.hpp"
 
@@ -95,6 +99,36 @@ TEST(MultiHeadAttention, LearnsToRecall) {
       });
 }
 
+/// Two symbols are asked for at once. One head gives one sum of the values, two give both.
+double train_two_symbols(std::int64_t heads) {
+  struct Module : nn::Module {
+    explicit Module(std::int64_t heads)
+        : layer(add("layer", nn::MultiHeadAttention({.query_dim = 8,
+                                                     .key_dim = 4,
+                                                     .value_dim = 1,
+                                                     .hidden_dim = kDim,
+                                                     .heads = heads}))),
+          out(add("out", nn::Linear({.in = kDim, .out = 2}))) {}
+    nn::MultiHeadAttention layer;
+    nn::Linear out;
+  };
+  const Module module(heads);
+  return train(module, kSteps, kRate, [&] {
+    const Recall batch = recall_batch(32, 4);
+    const Tensor place = random_integers({32, 1, 1}, 0, 4, nn::random());
+    const Tensor second = gather(batch.keys, 1, place.expand({32, 1, 4}));
+    const Tensor answers = concat({batch.answers, gather(batch.values, 1, place)}, 2);
+    const Tensor output =
+        module.layer.forward(concat({batch.queries, second}, 2), batch.keys, batch.values)
+            .output;
+    return mean_squared_error(module.out(output), answers);
+  });
+}
+
+TEST(MultiHeadAttention, LearnsToLookAtTwoPlacesAtOnce) {
+  expect_learns(0.1, [] { return train_two_symbols(2); }, [] { return train_two_symbols(1); });
+}
+
 TEST(TorchMultiheadAttention, LearnsToRecall) {
   using Module = Reader<nn::TorchMultiheadAttention>;
   expect_recall(
@@ -123,17 +157,26 @@ TEST(TransformerEncoderLayer, LearnsToRecall) {
                 });
 }
 
-TEST(TransformerDecoderLayer, LearnsToRecall) {
+/// The answer is read behind the token that asks, so that self attention brings the symbol and
+/// attention over the memory its value. Without either it is not known.
+TEST(TransformerDecoderLayer, LearnsToRecallForTheTokenBefore) {
   using Module = Reader<nn::TransformerDecoderLayer>;
-  expect_recall([] { return Module(nn::TransformerDecoderLayer(kLayer)); },
-                [](const Module& module, const Recall& batch, bool looks) {
-                  nn::TransformerDecoderLayer::Masks masks;
-                  if (!looks)
-                    masks.memory.keep =
-                        spec::lengths(Tensor::zeros({batch.keys.size(0)}, DType::i64));
-                  return module.out(module.layer.forward(module.in(asking(batch)),
-                                                         module.in(stored(batch)), masks));
-                });
+  enum class Hides { the_token_before, the_memory };
+  for (const Hides hides : {Hides::the_token_before, Hides::the_memory})
+    expect_recall([] { return Module(nn::TransformerDecoderLayer(kLayer)); },
+                  [=](const Module& module, const Recall& batch, bool looks) {
+                    nn::TransformerDecoderLayer::Masks masks;
+                    masks.tgt.keep = spec::causal();
+                    if (!looks && hides == Hides::the_token_before)
+                      masks.tgt.keep = spec::window(0, 0);
+                    if (!looks && hides == Hides::the_memory)
+                      masks.memory.keep =
+                          spec::lengths(Tensor::zeros({batch.keys.size(0)}, DType::i64));
+                    const Tensor tokens = pad(asking(batch), 1, 0, 1);
+                    return module.out(
+                        module.layer.forward(module.in(tokens), module.in(stored(batch)), masks)
+                            .slice(1, 1, 2));
+                  });
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "attn/nn/vision/non_local_block.hpp"
 #include "attn/nn/vision/question_hierarchy.hpp"
 #include "attn/nn/vision/spatial_attention.hpp"
+#include "attn/nn/vision/text_score.hpp"
 #include "attn/tensor/ops/join.hpp"
 #include "attn/tensor/ops/loss.hpp"
 #include "attn/tensor/ops/matmul.hpp"
