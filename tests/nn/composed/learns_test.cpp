@@ -65,21 +65,61 @@ TEST(HierarchicalAttention, LearnsToFindTheMarkedWord) {
   });
 }
 
-TEST(SourceToTokenAttention, LearnsToFindTheMarkedToken) {
-  expect_attention_learns(0.3, [](bool attends) {
-    return train_marked(
-        nn::SourceToTokenAttention({.dim = kMarkedDim}), kMarkedDim, kCount, attends,
-        [](const auto& looks, const Tensor& items) { return looks.forward(items).output; });
+/// Tokens of two classes and two marks: the first class of the token with the first mark is
+/// asked for, and the second class of that with the second.
+struct TwoMarks {
+  static constexpr std::int64_t kDim = 2 * kClasses + 2;
+
+  TwoMarks() {
+    const Tensor classes = random_integers({kBatch, kCount, 2}, 0, kClasses, nn::random());
+    const Tensor marked = random_integers({kBatch, 2}, 0, kCount, nn::random());
+    tokens = concat({one_hot(classes, kClasses).reshape({kBatch, kCount, 2 * kClasses}),
+                     one_hot(marked, kCount).transpose(1, 2)},
+                    2);
+    answers = gather(classes, 1, marked.unsqueeze(1)).squeeze(1);
+  }
+
+  Tensor tokens;   ///< [batch, tokens, dim]
+  Tensor answers;  ///< i64 [batch, 2]
+};
+
+/// A score for each feature finds both tokens; one for all features would mix them.
+TEST(SourceToTokenAttention, LearnsToTakeEachFeatureFromItsToken) {
+  expect_attention_learns(0.2, [](bool attends) {
+    const WithHead model(nn::SourceToTokenAttention({.dim = TwoMarks::kDim}), TwoMarks::kDim,
+                         2 * kClasses);
+    return train(model, 300, 0.03, [&] {
+      const TwoMarks task;
+      const Tensor tokens = attends ? task.tokens : blurred(task.tokens);
+      const Tensor logits = model.out(model.looks.forward(tokens).output);
+      return cross_entropy(logits.reshape({kBatch, 2, kClasses}), task.answers);
+    });
   });
 }
 
-TEST(TokenToTokenAttention, LearnsToFetchTheMarkedToken) {
-  expect_attention_learns(0.3, [](bool attends) {
-    return train_marked(nn::TokenToTokenAttention({.dim = kMarkedDim}), kMarkedDim, kCount,
-                        attends, [](const auto& looks, const Tensor& items) {
-                          return looks.forward(items).output.select(1, 0);
-                        });
+/// Tokens before and after the one in the middle are marked, and it is to fetch the one on its
+/// side. Who sees both sides cannot tell them apart.
+double train_side(nn::TokenOrder order, nn::TokenOrder side) {
+  constexpr std::int64_t kTokens = 5;
+  constexpr std::int64_t kMiddle = 2;
+  const WithHead model(nn::TokenToTokenAttention({.dim = kMarkedDim, .order = order}),
+                       kMarkedDim, kClasses);
+  const Tensor middle = Tensor::zeros({kBatch, 1, kMarkedDim});
+  return train(model, 200, 0.05, [&] {
+    const Marked before = make_marked(kBatch, kMiddle, kClasses);
+    const Marked after = make_marked(kBatch, kTokens - 1 - kMiddle, kClasses);
+    const Tensor tokens = concat({before.items, middle, after.items}, 1);
+    const Tensor output = model.looks.forward(tokens).output.select(1, kMiddle);
+    return cross_entropy(model.out(output),
+                         side == nn::TokenOrder::forward ? before.answer : after.answer);
   });
+}
+
+TEST(TokenToTokenAttention, LearnsToFetchTheMarkedTokenOfItsSide) {
+  for (const nn::TokenOrder side : {nn::TokenOrder::forward, nn::TokenOrder::backward})
+    expect_learns(
+        0.2, [&] { return train_side(side, side); },
+        [&] { return train_side(nn::TokenOrder::all, side); });
 }
 
 /// The tag of the first token is the class of the marked one, which reaches it through the

@@ -283,33 +283,49 @@ TEST(QuestionHierarchy, LearnsTheOrderOfWords) {
   });
 }
 
-/// The answer is the sum of a class of the word level and one of the question level.
+/// A phrase knows its words two places on, which its widest convolution brings. The others see
+/// one and two words.
+TEST(QuestionHierarchy, LearnsPhrasesOfThreeWords) {
+  expect_attention_learns(0.3, [](bool whole) {
+    const WithHead model(
+        nn::QuestionHierarchy({.word_dim = kEach, .phrase_dim = 12, .hidden_dim = 6}), 12,
+        kEach);
+    return train(model, 200, 0.05, [&] {
+      const Tensor ids = random_integers({kBatch, 5}, 0, kEach, nn::random());
+      const Tensor words = one_hot(ids, kEach);
+      const Tensor phrase = model.looks.forward(whole ? words : blurred(words)).phrase;
+      return cross_entropy(model.out(phrase.slice(1, 0, 3)), ids.slice(1, 2, 5));
+    });
+  });
+}
+
+/// The answer is the sum of a class of one level and of one of the next. Without the lower
+/// level it is not known.
 TEST(HierarchicalAnswer, LearnsWhatNeedsTwoLevels) {
-  constexpr std::int64_t kClasses = 3;
-  expect_attention_learns(0.3, [](bool all_levels) {
-    const nn::HierarchicalAnswer model({.dim = kClasses,
+  enum class Lower { word, phrase };
+  const auto train_levels = [](Lower lower, bool all_levels) {
+    const nn::HierarchicalAnswer model({.dim = kEach,
                                         .word_hidden = kHidden,
                                         .phrase_hidden = kHidden,
                                         .question_hidden = kHidden,
-                                        .answers = kClasses});
-    const Tensor nothing = Tensor::zeros({kBatch, kClasses});
+                                        .answers = kEach});
+    const Tensor nothing = Tensor::zeros({kBatch, kEach});
     return train(model, 300, 0.03, [&] {
-      std::vector<float> word(kBatch * kClasses, 0.0f);
-      std::vector<float> question(kBatch * kClasses, 0.0f);
+      const Tensor first = random_integers({kBatch}, 0, kEach, nn::random());
+      const Tensor second = random_integers({kBatch}, 0, kEach, nn::random());
       std::vector<std::int64_t> answers;
-      for (std::int64_t b = 0; b < kBatch; ++b) {
-        const std::int64_t first = drawn(kClasses);
-        const std::int64_t second = drawn(kClasses);
-        word[static_cast<std::size_t>(b * kClasses + first)] = all_levels ? 1.0f : 0.0f;
-        question[static_cast<std::size_t>(b * kClasses + second)] = 1.0f;
-        answers.push_back((first + second) % kClasses);
-      }
-      const Tensor logits =
-          model.forward({Tensor::from(word, nothing.shape()), nothing}, {nothing, nothing},
-                        {Tensor::from(question, nothing.shape()), nothing});
+      for (std::int64_t b = 0; b < kBatch; ++b)
+        answers.push_back((first.data<std::int64_t>()[b] + second.data<std::int64_t>()[b]) %
+                          kEach);
+      const Tensor low = all_levels ? one_hot(first, kEach) : nothing;
+      const Tensor logits = model.forward({lower == Lower::word ? low : nothing, nothing},
+                                          {nothing, lower == Lower::phrase ? low : nothing},
+                                          {one_hot(second, kEach), nothing});
       return cross_entropy(logits, Tensor::from(answers, {kBatch}));
     });
-  });
+  };
+  for (const Lower lower : {Lower::word, Lower::phrase})
+    expect_attention_learns(0.3, [&](bool all) { return train_levels(lower, all); });
 }
 
 }  // namespace
