@@ -49,9 +49,8 @@ struct Neighbours {
   Tensor answer;   ///< i64 [batch, queries]
 };
 
-constexpr nn::LocalScoreOptions score_of(std::int64_t query_dim) {
-  return {.score = nn::LocalScore::general, .query_dim = query_dim, .key_dim = kKinds};
-}
+constexpr nn::LocalScoreOptions kGeneral{
+    .score = nn::LocalScore::general, .query_dim = kKinds, .key_dim = kKinds};
 
 struct Window {
   std::int64_t reach;
@@ -61,10 +60,9 @@ struct Window {
 /// Query t asks for one of the items t, t + 1 and t + 2.
 double train_monotonic(const Window& window) {
   constexpr std::int64_t kSteps = kItems - 2;
-  const WithHead model(
-      nn::LocalMonotonicAttention(
-          {.reach = window.reach, .score = score_of(kKinds), .offset = window.offset}),
-      kClasses, kClasses);
+  const WithHead model(nn::LocalMonotonicAttention(
+                           {.reach = window.reach, .score = kGeneral, .offset = window.offset}),
+                       kClasses, kClasses);
   return train(model, 150, 0.05, [&] {
     std::vector<std::int64_t> places;
     for (std::int64_t i = 0; i < kBatch * kSteps; ++i)
@@ -85,7 +83,8 @@ TEST(LocalMonotonicAttention, LearnsWhatOnlyItsWindowTells) {
 }
 
 /// A query names a kind, and as a number the place near which it is meant. The window of five
-/// does not reach all items from any one place, so it must move there.
+/// does not reach all items from any one place, so it must move there. Items of the same kind
+/// match by different strengths: outside of the window a stronger one would take all weight.
 template <class M, class Look>
 double train_places(const M& mechanism, const Look& look) {
   const WithHead model(mechanism, kClasses, kClasses);
@@ -95,31 +94,31 @@ double train_places(const M& mechanism, const Look& look) {
     const Neighbours task(places);
     // Short queries begin with their windows in the middle, where some answers are in sight.
     const Tensor query = concat({number.unsqueeze(2), task.queries}, 2) * 0.1;
-    const Tensor context = look(model.looks, query, task);
+    const Tensor strength =
+        random_integers({kBatch, kItems, 1}, 1, 4, nn::random()).to(DType::f32) * 50.0;
+    const Tensor keys = pad(task.keys * strength, 2, 1, 0);
+    const Tensor context = look(model.looks, query, keys, task.values);
     return cross_entropy(model.out(context), task.answer);
   });
 }
 
 double train_predictive(std::int64_t reach, nn::Fade fade) {
-  return train_places(nn::LocalPredictiveAttention({.query_dim = 1 + kKinds,
-                                                    .hidden_dim = 16,
-                                                    .reach = reach,
-                                                    .score = score_of(1 + kKinds),
-                                                    .fade = fade}),
-                      [](const auto& looks, const Tensor& query, const Neighbours& task) {
-                        return looks.forward(query, task.keys, task.values).looked.output;
-                      });
+  return train_places(
+      nn::LocalPredictiveAttention(
+          {.query_dim = 1 + kKinds, .hidden_dim = 16, .reach = reach, .fade = fade}),
+      [](const auto& looks, const Tensor& query, const Tensor& keys, const Tensor& values) {
+        return looks.forward(query, keys, values).looked.output;
+      });
 }
 
 /// The same window, but it stays in the middle.
 double train_fixed(std::int64_t reach) {
-  return train_places(nn::LocalMonotonicAttention({.reach = reach,
-                                                   .score = score_of(1 + kKinds),
-                                                   .fade = nn::Fade::gaussian,
-                                                   .offset = kItems / 2}),
-                      [](const auto& looks, const Tensor& query, const Neighbours& task) {
-                        return looks.forward(query, task.keys, task.values).output;
-                      });
+  return train_places(
+      nn::LocalMonotonicAttention(
+          {.reach = reach, .fade = nn::Fade::gaussian, .offset = kItems / 2}),
+      [](const auto& looks, const Tensor& query, const Tensor& keys, const Tensor& values) {
+        return looks.forward(query, keys, values).output;
+      });
 }
 
 TEST(LocalPredictiveAttention, LearnsToMoveItsWindow) {

@@ -118,7 +118,7 @@ double train_luong(bool attends, InputFeeding feeding) {
 TEST(LuongDecoder, LearnsToCopy) {
   for (const InputFeeding feeding : {InputFeeding::on, InputFeeding::off})
     test::expect_learns(
-        0.3, [=] { return train_luong(true, feeding); },
+        0.25, [=] { return train_luong(true, feeding); },
         [=] { return train_luong(false, feeding); });
 }
 
