@@ -85,7 +85,7 @@ struct TwoMarks {
 
 /// A score for each feature finds both tokens; one for all features would mix them.
 TEST(SourceToTokenAttention, LearnsToTakeEachFeatureFromItsToken) {
-  expect_attention_learns(0.2, [](bool attends) {
+  expect_attention_learns(0.05, [](bool attends) {
     const WithHead model(nn::SourceToTokenAttention({.dim = TwoMarks::kDim}), TwoMarks::kDim,
                          2 * kClasses);
     return train(model, 300, 0.03, [&] {

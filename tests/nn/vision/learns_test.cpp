@@ -228,9 +228,9 @@ TEST(NonLocalBlock, LearnsToFetchFromAnotherCell) {
 }
 
 /// Scores of the concatenation are one number of the query plus one of the key, so they match
-/// no keys. They can choose a marked cell, and whether to look at all: half of the first cells
-/// keep their own class. Marks are of both signs so that some score is above 0, and learns, at
-/// first.
+/// no keys. They can choose a marked cell, and whether to look at all: the first cell asks for
+/// its class, the second keeps its own. Marks are of both signs so that some score is above 0,
+/// and learns, at first.
 double train_concat(bool attends) {
   constexpr std::int64_t kChannels = kEach + 2;  // a class, a mark, and whether it asks
   const WithHead model(nn::NonLocalBlock({.channels = kChannels,
@@ -238,22 +238,17 @@ double train_concat(bool attends) {
                                           .grid_rank = 2,
                                           .mode = nn::NonLocalMode::concat}),
                        kChannels, kEach);
-  return train(model, 400, 0.01, [&] {
-    const Marked task = make_marked(kRows, 5, kEach);
-    Tensor first = Tensor::zeros({kRows, kChannels});
-    std::vector<std::int64_t> answers = task.answer.to_vector<std::int64_t>();
-    for (std::int64_t row = 0; row < kRows; ++row) {
-      const bool asks = row % 2 == 0;
-      if (!asks) answers[static_cast<std::size_t>(row)] = drawn(kEach);
-      const std::int64_t feature =
-          asks ? kChannels - 1 : answers[static_cast<std::size_t>(row)];
-      first.mutable_data<float>()[row * kChannels + kChannels - 1] = -2.0f;
-      first.mutable_data<float>()[row * kChannels + feature] = 2.0f;
-    }
+  const Tensor flags = Tensor::from(std::vector<float>{0.0f, 2.0f, 0.0f, -2.0f}, {1, 2, 2})
+                           .expand({kRows, 2, 2});
+  return train(model, 700, 0.01, [&] {
+    const Marked task = make_marked(kRows, 4, kEach);
+    const Tensor own = random_integers({kRows, 2}, 0, kEach, nn::random());
+    const Tensor readers = concat({2.0 * one_hot(own, kEach), flags}, 2);
     const Tensor items = attends ? task.items : blurred(task.items);
-    const Tensor z = model.looks.forward(make_grid(first, pad(4.0 * items - 2.0, 2, 0, 1))).z;
-    return cross_entropy(model.out(z.select(3, 0).select(2, 0)),
-                         Tensor::from(answers, {kRows}));
+    const Tensor others = concat({readers.slice(1, 1, 2), pad(4.0 * items - 2.0, 2, 0, 1)}, 1);
+    const Tensor z = model.looks.forward(make_grid(readers.select(1, 0), others)).z;
+    const Tensor answers = concat({task.answer.unsqueeze(1), own.slice(1, 1, 2)}, 1);
+    return cross_entropy(model.out(z.select(2, 0).slice(2, 0, 2).transpose(1, 2)), answers);
   });
 }
 
