@@ -63,5 +63,6 @@ function(attn_test_page)
     add_test(NAME page COMMAND "${ATTN_NODE}" "${PROJECT_SOURCE_DIR}/tools/web/test/run.mjs"
       --web "${PROJECT_BINARY_DIR}/page/web")
   endif()
-  set_tests_properties(page PROPERTIES SKIP_REGULAR_EXPRESSION "page: skipped" TIMEOUT 900)
+  # The longest of all on one core: where tests run beside each other it begins first.
+  set_tests_properties(page PROPERTIES SKIP_REGULAR_EXPRESSION "page: skipped" TIMEOUT 900 COST 100)
 endfunction()
