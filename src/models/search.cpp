@@ -97,10 +97,10 @@ class Search {
 
  private:
   void step(std::int64_t said);
-  void forbid_repeats(Tensor& believed) const;
-  void forbid_asked(Tensor& believed) const;
+  void forbid_repeats(Tensor& log_probs) const;
+  void forbid_asked(Tensor& log_probs) const;
   Turn turn_of(const Source& source, std::int64_t first_row, std::int64_t said,
-               const Tensor& believed) const;
+               const Tensor& log_probs) const;
   void end(Source& source, const Turn& turn, std::int64_t said);
   bool is_done(Source& source, const Turn& turn, std::int64_t said) const;
   void finish(Source& source, const Turn& turn, std::int64_t first_row);
@@ -129,11 +129,11 @@ class Search {
 
 /// Makes unlikely beyond choice what would say `no_repeat` tokens in a row a second time. kEos
 /// always stays: no hypothesis has said it.
-void Search::forbid_repeats(Tensor& believed) const {
-  const std::int64_t vocabulary = believed.size(1);
+void Search::forbid_repeats(Tensor& log_probs) const {
+  const std::int64_t vocabulary = log_probs.size(1);
   const std::size_t before = at(options_.no_repeat - 1);
-  float* rows = believed.mutable_data<float>();
-  for (std::int64_t row = 0; row < believed.size(0); ++row) {
+  float* rows = log_probs.mutable_data<float>();
+  for (std::int64_t row = 0; row < log_probs.size(0); ++row) {
     const std::vector<std::int64_t> said = history_.tokens(row);
     if (said.size() < before) continue;
     const auto last = said.end() - static_cast<std::ptrdiff_t>(before);
@@ -145,9 +145,9 @@ void Search::forbid_repeats(Tensor& believed) const {
 }
 
 /// Makes unlikely beyond choice what the caller forbids.
-void Search::forbid_asked(Tensor& believed) const {
-  const std::int64_t vocabulary = believed.size(1);
-  float* const rows = believed.mutable_data<float>();
+void Search::forbid_asked(Tensor& log_probs) const {
+  const std::int64_t vocabulary = log_probs.size(1);
+  float* const rows = log_probs.mutable_data<float>();
   for (std::size_t i = 0; i < sources_.size(); ++i)
     for (std::size_t j = 0; j < sources_[i].log_probabilities.size(); ++j) {
       if (sources_[i].log_probabilities[j] == kNever) continue;
@@ -158,10 +158,10 @@ void Search::forbid_asked(Tensor& believed) const {
 }
 
 Turn Search::turn_of(const Source& source, std::int64_t first_row, std::int64_t said,
-                     const Tensor& believed) const {
-  const std::int64_t vocabulary = believed.size(1);
+                     const Tensor& log_probs) const {
+  const std::int64_t vocabulary = log_probs.size(1);
   const auto row_of = [&](std::int64_t row) {
-    return std::span(believed.data<float>() + row * vocabulary, at(vocabulary));
+    return std::span(log_probs.data<float>() + row * vocabulary, at(vocabulary));
   };
   std::vector<Candidate> ranked;
   if (options_.temperature > 0.0) {
@@ -271,15 +271,15 @@ void Search::go_on(Source& source, const Turn& turn, std::int64_t first_row) {
 void Search::step(std::int64_t said) {
   const auto rows = static_cast<std::int64_t>(tokens_.size());
   const Prediction made = decoding_->step(Tensor::from(tokens_, {rows}));
-  Tensor believed = made.log_probabilities.to(DType::f32).to(Device::cpu).contiguous();
+  Tensor log_probs = made.log_probabilities.to(DType::f32).to(Device::cpu).contiguous();
   history_.end_step(made.weights);
-  if (options_.no_repeat > 0) forbid_repeats(believed);
-  if (options_.forbid) forbid_asked(believed);
+  if (options_.no_repeat > 0) forbid_repeats(log_probs);
+  if (options_.forbid) forbid_asked(log_probs);
   std::vector<Turn> turns(sources_.size());
   const std::int64_t each = width();
   ThreadPool::shared().parallel_for(
       static_cast<int>(turns.size()), ThreadPool::default_threads(),
-      [&](int i) { turns[at(i)] = turn_of(sources_[at(i)], i * each, said, believed); });
+      [&](int i) { turns[at(i)] = turn_of(sources_[at(i)], i * each, said, log_probs); });
 
   std::vector<Source> rest;
   tokens_.clear();

@@ -79,8 +79,8 @@ WordProfile profile_of(const std::vector<Example>& examples) {
 
   WordProfile profile;
   const auto count_in = [](const auto& counts, const std::string& word) {
-    const auto found = counts.find(word);
-    return found == counts.end() ? 0.0 : found->second;
+    const auto count = counts.find(word);
+    return count == counts.end() ? 0.0 : count->second;
   };
   const auto add = [&](const std::string& word) {
     const double here = count_in(learnt, word);

@@ -15,8 +15,8 @@ double WordProfile::score(std::string_view text) const {
   if (words.empty()) return 0.0;
   double sum = 0.0;
   for (const std::string& word : words)
-    if (const auto found = weights.find(word); found != weights.end())
-      sum += static_cast<double>(found->second);
+    if (const auto weight = weights.find(word); weight != weights.end())
+      sum += static_cast<double>(weight->second);
   return sum / std::sqrt(static_cast<double>(words.size()));
 }
 

@@ -137,11 +137,11 @@ double Faithful::fault(std::size_t text, std::span<const std::int64_t> said) con
   std::vector<std::string> answered = numbers_of(target_.decode(said));
   double lost = 0.0;
   for (const std::string& number : source.numbers) {
-    const auto found = std::find(answered.begin(), answered.end(), number);
-    if (found == answered.end()) {
+    const auto same = std::find(answered.begin(), answered.end(), number);
+    if (same == answered.end()) {
       lost += 1.0;
     } else {
-      answered.erase(found);
+      answered.erase(same);
     }
   }
   return kLostNumber * lost;

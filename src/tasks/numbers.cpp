@@ -34,9 +34,9 @@ NumberCounts count_numbers(std::span<const std::string> texts,
     std::vector<std::string> open = source;
     for (const std::string& number : answer) {
       if (std::find(source.begin(), source.end(), number) == source.end()) ++counts.invented;
-      const auto found = std::find(open.begin(), open.end(), number);
-      if (found == open.end()) continue;
-      open.erase(found);
+      const auto same = std::find(open.begin(), open.end(), number);
+      if (same == open.end()) continue;
+      open.erase(same);
       ++counts.kept;
     }
   }
