@@ -14,6 +14,7 @@
 #include "attn/tensor/storage.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/device.hpp"
+#include "tools/attn/wrap.hpp"
 
 namespace attn::tools {
 namespace {
@@ -135,7 +136,7 @@ struct GalleryOptions {
 
 constexpr const char* kPageBegins =
     "# Gallery\n\nThe figures attention is taught with, redrawn from trained models and real "
-    "data by `attn gallery`. The line\nunder each is the command that draws it.\n";
+    "data by `attn gallery`. The line under each\nis the command that draws it.\n";
 
 int gallery(const GalleryOptions& options, const Streams& streams) {
   check_device(options.device, "attn gallery");
@@ -164,8 +165,8 @@ int gallery(const GalleryOptions& options, const Streams& streams) {
       images += fmt::format("![{}](gallery/{})\n\n", figure.title, file);
       commands += typed(picture, file) + "\n";
     }
-    sections += fmt::format("\n## {}\n\n{}\n\n{}```sh\n{}```\n", figure.title, figure.paragraph,
-                            images, commands);
+    sections += fmt::format("\n## {}\n\n{}\n\n{}```sh\n{}```\n", figure.title,
+                            wrap(figure.paragraph), images, commands);
   }
   if (status != success) {
     fmt::print(streams.err, "attn: gallery.md is left as it was, since figures are missing\n");
