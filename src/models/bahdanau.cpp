@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
-#include "attn/models/look.hpp"
 #include "attn/models/options.hpp"
 #include "attn/models/seq2seq.hpp"
+#include "attn/models/steering.hpp"
 #include "attn/nn/linear.hpp"
 #include "attn/nn/recurrent.hpp"
 #include "attn/nn/seq2seq/bahdanau_decoder.hpp"
@@ -26,7 +26,7 @@
 #include "models/head_row.hpp"
 #include "models/open_source.hpp"
 #include "models/recurrent_encoder.hpp"
-#include "models/steering.hpp"
+#include "models/step_steering.hpp"
 #include "models/token_loss.hpp"
 #include "models/words.hpp"
 
@@ -47,7 +47,7 @@ class BahdanauModel final : public Seq2Seq {
     Tensor hidden;       ///< [layers, rows, dim]
     CopySource copying;  ///< of a model that copies
     Tensor covered;      ///< so, [rows, source]
-    Look look{};
+    Steering steering{};
     std::int64_t steps = 0;  ///< done
 
     void select(const Tensor& rows) {
@@ -73,7 +73,7 @@ class BahdanauModel final : public Seq2Seq {
     check_batch(batch, "attn::models::BahdanauModel::loss");
     State state = begin(batch.source, batch.source_lengths);
     const Run made = run(batch.input, state, options);
-    return copy_ ? copy_loss(state.copying, made.look, made.logits, batch, options)
+    return copy_ ? copy_loss(state.copying, made.copied, made.logits, batch, options)
                  : token_loss(made.logits, batch.target, options, batch.weights);
   }
 
@@ -86,22 +86,22 @@ class BahdanauModel final : public Seq2Seq {
 
   /// The alignment's, also in a model that copies by other weights.
   HeadRow head_row(const Batch& batch, const HeadPlace& place, std::int64_t row,
-                   const Look& look) const override {
+                   const Steering& steering) const override {
     const NoGrad off_the_tape;
     check_head_row(batch, head_places(), place, row);
-    look.validate(batch.source.size(1));
+    steering.validate(batch.source.size(1));
     State state = begin(batch.source, batch.source_lengths);
-    state.look = look;
+    state.steering = steering;
     for (std::int64_t t = 0; t < row; ++t) run(batch.input.slice(1, t, t + 1), state, {});
     const Tensor top = state.hidden.select(0, state.hidden.size(0) - 1);
     const auto only = [](const Tensor& x) { return on_cpu(x.select(0, 0)); };
     HeadRow made;
     made.scores =
         additive_scores(only(linear(top, alignment_.query_weight())), only(state.source.keys),
-                        on_cpu(alignment_.score_weight()), 1.0 / look.temperature);
-    made.open = open_keys(
-        spec::lengths(state.source.lengths) && steering(look, row, 1, state.source.values).keep,
-        {1, 1, 1, state.source.values.size(1)}, place, 0, top.device());
+                        on_cpu(alignment_.score_weight()), 1.0 / steering.temperature);
+    made.open = open_keys(spec::lengths(state.source.lengths) &&
+                              step_steering(steering, row, 1, state.source.values).keep,
+                          {1, 1, 1, state.source.values.size(1)}, place, 0, top.device());
     made.values = only(state.source.values);
     const Aligned looked = aligned(words_.target(batch.input.slice(1, row, row + 1)), state);
     made.weights = only(looked.weights.select(0, 0));
@@ -111,9 +111,9 @@ class BahdanauModel final : public Seq2Seq {
 
   Prediction step(const Tensor& tokens, State& state) const {
     const Run made = run(tokens.unsqueeze(1), state, {});
-    const Tensor believed = copy_
-                                ? mixed_log_probabilities(state.copying, made.look, made.logits)
-                                : log_softmax(made.logits);
+    const Tensor believed =
+        copy_ ? mixed_log_probabilities(state.copying, made.copied, made.logits)
+              : log_softmax(made.logits);
     return {believed.squeeze(1), made.weights.squeeze(1)};
   }
 
@@ -121,7 +121,7 @@ class BahdanauModel final : public Seq2Seq {
   struct Run {
     Tensor logits;   ///< [rows, steps, vocabulary]
     Tensor weights;  ///< [rows, steps, source]; those that copy, if any do
-    CopyLook look;
+    CopyResult copied;
   };
 
   State begin(const Tensor& source, const Tensor& lengths) const {
@@ -139,12 +139,12 @@ class BahdanauModel final : public Seq2Seq {
   };
   Aligned aligned(const Tensor& y, const State& state) const {
     // A steered run has one step.
-    const OpenSource open(state.source, state.look, state.steps);
+    const OpenSource open(state.source, state.steering, state.steps);
     const Tensor& v = alignment_.score_weight();
     const BahdanauResult read = bahdanau_decode(
         y, open.source(), state.hidden,
         {.query = alignment_.query_weight(),
-         .score = state.look.temperature == 1.0 ? v : v / state.look.temperature,
+         .score = state.steering.temperature == 1.0 ? v : v / state.steering.temperature,
          .rnn = rnn_.weights()});
     return {read, open.spread(read.weights)};
   }
@@ -154,15 +154,16 @@ class BahdanauModel final : public Seq2Seq {
     const Tensor y = words_.target(tokens);
     const auto [read, weights] = aligned(y, state);
     state.hidden = read.state;
-    Run made{.logits = {}, .weights = weights, .look = {}};
+    Run made{.logits = {}, .weights = weights, .copied = {}};
     if (copy_) {
-      made.look = copy_->look(state.copying, read.states, y, state.covered, options,
-                              steering(state.look, state.steps, 1, state.source.values));
-      made.weights = made.look.weights;
-      state.covered = made.look.covered;
+      made.copied =
+          copy_->forward(state.copying, read.states, y, state.covered, options,
+                         step_steering(state.steering, state.steps, 1, state.source.values));
+      made.weights = made.copied.weights;
+      state.covered = made.copied.covered;
     }
     state.steps += tokens.size(1);
-    const Tensor& context = copy_ ? made.look.context : read.contexts;
+    const Tensor& context = copy_ ? made.copied.context : read.contexts;
     made.logits = words_.logits(tanh(read_out_(concat({read.states, context, y}, 2))));
     return made;
   }

@@ -6,15 +6,15 @@
 
 #include <utility>
 
-#include "attn/models/look.hpp"
 #include "attn/models/seq2seq.hpp"
+#include "attn/models/steering.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 
 namespace attn::models {
 
 /// The model has a type State with `select(rows)`, and `Prediction step(tokens, State&) const`.
-/// One that can be steered has `Look look` in its state.
+/// One that can be steered has `Steering steering` in its state.
 template <class Model>
 class CachedDecoding final : public Decoding {
  public:
@@ -29,11 +29,11 @@ class CachedDecoding final : public Decoding {
     const NoGrad off_the_tape;
     state_.select(rows);
   }
-  void steer(const Look& look) override {
-    if constexpr (requires { state_.look; }) {
-      state_.look = look;
+  void steer(const Steering& steering) override {
+    if constexpr (requires { state_.steering; }) {
+      state_.steering = steering;
     } else {
-      Decoding::steer(look);
+      Decoding::steer(steering);
     }
   }
 

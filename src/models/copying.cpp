@@ -15,7 +15,7 @@
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "models/steering.hpp"
+#include "models/step_steering.hpp"
 #include "models/token_loss.hpp"
 
 namespace attn::models {
@@ -70,9 +70,9 @@ CopySource CopyHead::read(const Tensor& ids, const Tensor& values,
   return {ids, lengths, values, pointer_.keys(values, lengths)};
 }
 
-CopyLook CopyHead::look(const CopySource& source, const Tensor& states, const Tensor& inputs,
-                        const Tensor& covered, const LossOptions& options,
-                        const Steering& steering) const {
+CopyResult CopyHead::forward(const CopySource& source, const Tensor& states,
+                             const Tensor& inputs, const Tensor& covered,
+                             const LossOptions& options, const StepSteering& steering) const {
   const bool covers =
       coverage_weight_.defined() && (options.coverage > 0.0 || !all_zero(coverage_weight_));
   // The logits wait for the context, so one word stands for all of them here.
@@ -92,16 +92,17 @@ CopyLook CopyHead::look(const CopySource& source, const Tensor& states, const Te
   return {made.weights, made.context, made.p_gen, made.covered, made.coverage_loss};
 }
 
-Tensor mixed_log_probabilities(const CopySource& source, const CopyLook& look,
+Tensor mixed_log_probabilities(const CopySource& source, const CopyResult& result,
                                const Tensor& logits) {
-  const Tensor gate = look.generates.unsqueeze(-1);
-  const Tensor copied = scatter_add(
-      (1.0 - gate) * look.weights, 2,
-      source.ids.to(logits.device()).unsqueeze(1).expand(look.weights.shape()), logits.size(2));
+  const Tensor gate = result.generates.unsqueeze(-1);
+  const Tensor copied =
+      scatter_add((1.0 - gate) * result.weights, 2,
+                  source.ids.to(logits.device()).unsqueeze(1).expand(result.weights.shape()),
+                  logits.size(2));
   return log(gate * softmax(logits.to(gate.dtype())) + copied + kLeast);
 }
 
-Tensor copy_loss(const CopySource& source, const CopyLook& look, const Tensor& logits,
+Tensor copy_loss(const CopySource& source, const CopyResult& result, const Tensor& logits,
                  const Batch& batch, const LossOptions& options) {
   const Tensor& target = batch.target;
   // Ids lie on the CPU, and what is made of them goes where the model is.
@@ -110,12 +111,12 @@ Tensor copy_loss(const CopySource& source, const CopyLook& look, const Tensor& l
   const Tensor generated =
       exp(gather(log_softmax(wide(logits)), 2, target.to(device).unsqueeze(-1)).squeeze(-1));
   const Tensor copied =
-      sum(keep_where(wide(look.weights), matches(source.ids, target).to(device)), -1);
-  const Tensor generates = wide(look.generates);
+      sum(keep_where(wide(result.weights), matches(source.ids, target).to(device)), -1);
+  const Tensor generates = wide(result.generates);
   const Tensor likely = generates * generated + (1.0 - generates) * copied;
   Tensor wrong = counted_mean(weighted(neg(log(likely + kLeast)), batch.weights), counted);
   if (options.coverage <= 0.0) return wrong;
-  return wrong + counted_mean(wide(look.coverage_loss), counted) * options.coverage;
+  return wrong + counted_mean(wide(result.coverage_loss), counted) * options.coverage;
 }
 
 }  // namespace attn::models

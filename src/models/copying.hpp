@@ -12,7 +12,7 @@
 #include "attn/nn/module.hpp"
 #include "attn/nn/pointer/pointer_generator.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "models/steering.hpp"
+#include "models/step_steering.hpp"
 
 namespace attn::models {
 
@@ -27,7 +27,7 @@ struct CopySource {
 };
 
 /// Where the copying part looked.
-struct CopyLook {
+struct CopyResult {
   Tensor weights;        ///< [batch, steps, source]
   Tensor context;        ///< [batch, steps, dim]
   Tensor generates;      ///< [batch, steps]: the probability to generate
@@ -46,9 +46,9 @@ class CopyHead : public nn::Module {
   CopySource read(const Tensor& ids, const Tensor& values, const Tensor& lengths) const;
 
   /// states and inputs [batch, steps, dim]; `covered` of the steps before, or none.
-  CopyLook look(const CopySource& source, const Tensor& states, const Tensor& inputs,
-                const Tensor& covered = {}, const LossOptions& options = {},
-                const Steering& steering = {}) const;
+  CopyResult forward(const CopySource& source, const Tensor& states, const Tensor& inputs,
+                     const Tensor& covered = {}, const LossOptions& options = {},
+                     const StepSteering& steering = {}) const;
 
  private:
   nn::PointerGenerator pointer_;
@@ -57,13 +57,13 @@ class CopyHead : public nn::Module {
 
 /// log P of every word, logits [batch, steps, vocabulary]:
 /// P(w) = g softmax(logits)(w) + (1 - g) sum of the weights where the source has w.
-Tensor mixed_log_probabilities(const CopySource& source, const CopyLook& look,
+Tensor mixed_log_probabilities(const CopySource& source, const CopyResult& result,
                                const Tensor& logits);
 
 /// The mean of -log P(target) over the counted targets, and of the coverage loss by its weight.
 /// P is made at the targets alone. There is no smoothing: a copied word has no rivals to share
 /// with.
-Tensor copy_loss(const CopySource& source, const CopyLook& look, const Tensor& logits,
+Tensor copy_loss(const CopySource& source, const CopyResult& result, const Tensor& logits,
                  const Batch& batch, const LossOptions& options);
 
 }  // namespace attn::models

@@ -4,9 +4,9 @@
 #include <memory>
 #include <vector>
 
-#include "attn/models/look.hpp"
 #include "attn/models/options.hpp"
 #include "attn/models/seq2seq.hpp"
+#include "attn/models/steering.hpp"
 #include "attn/nn/linear.hpp"
 #include "attn/nn/recurrent.hpp"
 #include "attn/nn/seq2seq/decoder_step.hpp"
@@ -22,7 +22,7 @@
 #include "models/head_row.hpp"
 #include "models/luong_attention.hpp"
 #include "models/recurrent_encoder.hpp"
-#include "models/steering.hpp"
+#include "models/step_steering.hpp"
 #include "models/token_loss.hpp"
 #include "models/words.hpp"
 
@@ -35,7 +35,7 @@ class LuongModel final : public Seq2Seq {
     DecoderSource source;
     nn::DecoderState decoder;
     std::int64_t steps = 0;  ///< done
-    Look look{};
+    Steering steering{};
 
     void select(const Tensor& rows) {
       source = nn::select_rows(source, rows);
@@ -71,12 +71,12 @@ class LuongModel final : public Seq2Seq {
   std::vector<HeadPlace> head_places() const override { return {{}}; }
 
   HeadRow head_row(const Batch& batch, const HeadPlace& place, std::int64_t row,
-                   const Look& look) const override {
+                   const Steering& steering) const override {
     const NoGrad off_the_tape;
     check_head_row(batch, head_places(), place, row);
-    look.validate(batch.source.size(1));
+    steering.validate(batch.source.size(1));
     State state = begin(batch.source, batch.source_lengths);
-    state.look = look;
+    state.steering = steering;
     const Tensor y = words_.target(batch.input);
     // A steered run has one step.
     for (std::int64_t t = 0; t < row; ++t) run(y.slice(1, t, t + 1), state);
@@ -84,7 +84,7 @@ class LuongModel final : public Seq2Seq {
     if (feeding_ == Feeding::on) in = concat({in, state.decoder.attentional.unsqueeze(1)}, 2);
     const LstmResult read = rnn_(in, state.decoder.hidden, state.decoder.cell);
     return attention_.row(read.out, state.source, row,
-                          steering(look, row, 1, state.source.values));
+                          step_steering(steering, row, 1, state.source.values));
   }
 
   Prediction step(const Tensor& tokens, State& state) const {
@@ -111,8 +111,8 @@ class LuongModel final : public Seq2Seq {
   /// Any number of steps: y [rows, steps, dim].
   Run run(const Tensor& y, State& state) const {
     if (feeding_ == Feeding::off) return run_at_once(y, state);
-    return attention_.fused() && state.look.as_trained() ? run_fused(y, state)
-                                                         : run_by_steps(y, state);
+    return attention_.fused() && state.steering.as_trained() ? run_fused(y, state)
+                                                             : run_by_steps(y, state);
   }
 
   Run run_fused(const Tensor& y, State& state) const {
@@ -132,9 +132,9 @@ class LuongModel final : public Seq2Seq {
   /// Without feeding only the LSTM loops; the queries of all steps are one call.
   Run run_at_once(const Tensor& y, State& state) const {
     const LstmResult read = rnn_(y, state.decoder.hidden, state.decoder.cell);
-    const Attended looked =
-        attention_.look(read.out, state.source, state.steps,
-                        steering(state.look, state.steps, y.size(1), state.source.values));
+    const Attended looked = attention_.forward(
+        read.out, state.source, state.steps,
+        step_steering(state.steering, state.steps, y.size(1), state.source.values));
     state.decoder.hidden = read.state;
     state.decoder.cell = read.cell;
     state.steps += y.size(1);

@@ -15,7 +15,7 @@
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "models/head_row.hpp"
-#include "models/steering.hpp"
+#include "models/step_steering.hpp"
 
 namespace attn::models {
 namespace {
@@ -83,8 +83,8 @@ Keep LuongAttention::reach(const Tensor& h, const DecoderSource& source,
   return keep;
 }
 
-Attended LuongAttention::look(const Tensor& h, const DecoderSource& source, std::int64_t first,
-                              const Steering& steering) const {
+Attended LuongAttention::forward(const Tensor& h, const DecoderSource& source,
+                                 std::int64_t first, const StepSteering& steering) const {
   const Keep keep = reach(h, source, first) && steering.keep;
   auto normaliser = spec::softmax();
   // A window of one place has nothing to fade.
@@ -99,11 +99,11 @@ Attended LuongAttention::look(const Tensor& h, const DecoderSource& source, std:
 }
 
 HeadRow LuongAttention::row(const Tensor& h, const DecoderSource& source, std::int64_t first,
-                            const Steering& steering) const {
+                            const StepSteering& steering) const {
   const auto only = [](const Tensor& x) { return on_cpu(x.select(0, 0)); };
   const double scale = 1.0 / steering.temperature;
   const std::int64_t keys = source.values.size(1);
-  const Attended looked = look(h, source, first, steering);
+  const Attended looked = forward(h, source, first, steering);
   HeadRow made;
   if (score_ == Score::location) {
     made.scores = only(linear(h, w_a_.slice(0, 0, keys)).select(0, 0)).to(DType::f64) * scale;

@@ -13,7 +13,7 @@
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/attention_decoder.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "models/steering.hpp"
+#include "models/step_steering.hpp"
 
 namespace attn::models {
 
@@ -28,12 +28,12 @@ class LuongAttention : public nn::Module {
   DecoderSource read(const Tensor& values, const Tensor& lengths) const;
 
   /// h [batch, steps, dim]; `first` is the place of the first step in the target.
-  Attended look(const Tensor& h, const DecoderSource& source, std::int64_t first,
-                const Steering& steering = {}) const;
+  Attended forward(const Tensor& h, const DecoderSource& source, std::int64_t first,
+                   const StepSteering& steering = {}) const;
 
   /// One step for those who look inside: h [1, 1, dim], at the place `first`.
   HeadRow row(const Tensor& h, const DecoderSource& source, std::int64_t first,
-              const Steering& steering) const;
+              const StepSteering& steering) const;
 
   /// Whether luong_decode does the same.
   bool fused() const { return reach_ == Reach::global && score_ != Score::location; }

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "attn/models/look.hpp"
+#include "attn/models/steering.hpp"
 #include "attn/nn/seq2seq/decoder_step.hpp"
 #include "attn/tensor/ops/attention_decoder.hpp"
 #include "attn/tensor/ops/index.hpp"
@@ -13,9 +13,9 @@
 
 namespace attn::models {
 
-OpenSource::OpenSource(const DecoderSource& whole, const Look& look, std::int64_t step)
+OpenSource::OpenSource(const DecoderSource& whole, const Steering& steering, std::int64_t step)
     : open_(whole), extent_(whole.values.size(1)) {
-  const Tensor flags = look.open(step, 1, extent_);
+  const Tensor flags = steering.open(step, 1, extent_);
   std::vector<std::int64_t> places;
   for (std::int64_t place = 0; place < extent_; ++place)
     if (flags.data<bool>()[place]) places.push_back(place);

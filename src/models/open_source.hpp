@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "attn/models/look.hpp"
+#include "attn/models/steering.hpp"
 #include "attn/tensor/ops/attention_decoder.hpp"
 #include "attn/tensor/tensor.hpp"
 
@@ -16,7 +16,7 @@ namespace attn::models {
 /// does not care where a key stood.
 class OpenSource {
  public:
-  OpenSource(const DecoderSource& whole, const Look& look, std::int64_t step);
+  OpenSource(const DecoderSource& whole, const Steering& steering, std::int64_t step);
 
   const DecoderSource& source() const { return open_; }
   /// Weights [rows, steps, open] where they belong, [rows, steps, source].

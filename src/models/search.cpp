@@ -62,7 +62,7 @@ void check(const SearchOptions& options) {
 struct Source {
   std::int64_t index;                     ///< in its part of the batch
   std::vector<double> log_probabilities;  ///< of its rows; kNever: a row without a hypothesis
-  std::vector<Found> finished;
+  std::vector<Hypothesis> finished;
   std::size_t decided = 0;  ///< so many of the first answers stand, whatever else is found
 };
 
@@ -80,19 +80,19 @@ class Search {
       : options_(options),
         decoding_(model.decode(source, lengths)),
         first_(first),
-        found_(at(source.size(0))) {
-    if (!options.look.as_trained()) {
-      options.look.validate(source.size(1));
-      decoding_->steer(options.look);
+        answers_(at(source.size(0))) {
+    if (!options.steering.as_trained()) {
+      options.steering.validate(source.size(1));
+      decoding_->steer(options.steering);
     }
     for (std::int64_t i = 0; i < source.size(0); ++i) sources_.push_back({i, {0.0}, {}});
-    history_.begin_step(std::vector<std::int64_t>(found_.size(), kBos), {});
-    tokens_.assign(found_.size(), kBos);
+    history_.begin_step(std::vector<std::int64_t>(answers_.size(), kBos), {});
+    tokens_.assign(answers_.size(), kBos);
   }
 
-  std::vector<std::vector<Found>> run() {
+  std::vector<std::vector<Hypothesis>> run() {
     for (std::int64_t said = 0; !sources_.empty(); ++said) step(said);
-    return std::move(found_);
+    return std::move(answers_);
   }
 
  private:
@@ -105,8 +105,8 @@ class Search {
   bool is_done(Source& source, const Turn& turn, std::int64_t said) const;
   void finish(Source& source, const Turn& turn, std::int64_t first_row);
   void go_on(Source& source, const Turn& turn, std::int64_t first_row);
-  Found found_at(std::int64_t row, double log_probability, std::int64_t said,
-                 bool finished) const;
+  Hypothesis hypothesis_at(std::int64_t row, double log_probability, std::int64_t said,
+                           bool finished) const;
   double penalty(std::int64_t tokens) const {
     return std::pow((5.0 + static_cast<double>(tokens)) / 6.0, options_.length_penalty);
   }
@@ -120,7 +120,7 @@ class Search {
   const SearchOptions& options_;
   std::unique_ptr<Decoding> decoding_;
   std::int64_t first_;
-  std::vector<std::vector<Found>> found_;
+  std::vector<std::vector<Hypothesis>> answers_;
   std::vector<Source> sources_;        ///< those not done, each with width() rows, in order
   std::vector<std::int64_t> tokens_;   ///< that the next step reads, one a row
   std::vector<std::int64_t> parents_;  ///< their rows in the step before
@@ -191,23 +191,26 @@ Turn Search::turn_of(const Source& source, std::int64_t first_row, std::int64_t 
   return turn;
 }
 
-Found Search::found_at(std::int64_t row, double log_probability, std::int64_t said,
-                       bool finished) const {
-  Found found = history_.trace(row);
-  found.log_probability = log_probability;
-  found.score = log_probability / penalty(said);
-  found.finished = finished;
-  return found;
+Hypothesis Search::hypothesis_at(std::int64_t row, double log_probability, std::int64_t said,
+                                 bool finished) const {
+  Hypothesis hypothesis = history_.trace(row);
+  hypothesis.log_probability = log_probability;
+  hypothesis.score = log_probability / penalty(said);
+  hypothesis.finished = finished;
+  return hypothesis;
 }
 
 void Search::end(Source& source, const Turn& turn, std::int64_t said) {
-  const auto better = [](const Found& a, const Found& b) { return a.score > b.score; };
-  std::vector<Found>& all = source.finished;
+  const auto better = [](const Hypothesis& a, const Hypothesis& b) {
+    return a.score > b.score;
+  };
+  std::vector<Hypothesis>& all = source.finished;
   for (const Candidate& candidate : turn.ended) {
-    Found found = found_at(candidate.row, candidate.log_probability, said, true);
-    if (options_.fault) found.score -= options_.fault(first_ + source.index, found.tokens);
+    Hypothesis hypothesis = hypothesis_at(candidate.row, candidate.log_probability, said, true);
+    if (options_.fault)
+      hypothesis.score -= options_.fault(first_ + source.index, hypothesis.tokens);
     const auto open = all.begin() + static_cast<std::ptrdiff_t>(source.decided);
-    all.insert(std::upper_bound(open, all.end(), found, better), std::move(found));
+    all.insert(std::upper_bound(open, all.end(), hypothesis, better), std::move(hypothesis));
   }
 }
 
@@ -233,7 +236,7 @@ bool Search::is_done(Source& source, const Turn& turn, std::int64_t said) const 
 /// The answers of a source that is done. Too few of them are made up for by hypotheses that
 /// max_length cut off.
 void Search::finish(Source& source, const Turn& turn, std::int64_t first_row) {
-  std::vector<Found>& answers = source.finished;
+  std::vector<Hypothesis>& answers = source.finished;
   const auto has_ended = [&](std::int64_t row) {
     return std::any_of(turn.ended.begin(), turn.ended.end(),
                        [row](const Candidate& ended) { return ended.row == row; });
@@ -244,12 +247,12 @@ void Search::finish(Source& source, const Turn& turn, std::int64_t first_row) {
     const double log_probability = source.log_probabilities[i];
     if (answers.size() >= wanted() || log_probability == kNever) break;
     if (!has_ended(row))
-      answers.push_back(found_at(row, log_probability, options_.max_length, false));
+      answers.push_back(hypothesis_at(row, log_probability, options_.max_length, false));
   }
   if (answers.size() > wanted()) answers.resize(wanted());
   if (options_.choice == Choice::consensus) order_by_consensus(answers, options_);
   if (answers.size() > at(options_.best)) answers.resize(at(options_.best));
-  found_[at(source.index)] = std::move(answers);
+  answers_[at(source.index)] = std::move(answers);
 }
 
 void Search::go_on(Source& source, const Turn& turn, std::int64_t first_row) {
@@ -305,8 +308,9 @@ void Search::step(std::int64_t said) {
 
 }  // namespace
 
-std::vector<std::vector<Found>> search(const Seq2Seq& model, const Tensor& source,
-                                       const Tensor& lengths, const SearchOptions& options) {
+std::vector<std::vector<Hypothesis>> search(const Seq2Seq& model, const Tensor& source,
+                                            const Tensor& lengths,
+                                            const SearchOptions& options) {
   check(options);
   const bool fits = source.defined() && lengths.defined() && source.rank() == 2 &&
                     lengths.shape() == Shape{source.size(0)};
@@ -317,7 +321,7 @@ std::vector<std::vector<Found>> search(const Seq2Seq& model, const Tensor& sourc
   const std::int64_t rows = on_gpu ? kRowsOnGpu : kRowsOfAPart;
   const std::int64_t most = std::max<std::int64_t>(1, rows / options.beam);
   const std::int64_t parts = std::max<std::int64_t>(1, (sources + most - 1) / most);
-  std::vector<std::vector<Found>> all(at(sources));
+  std::vector<std::vector<Hypothesis>> all(at(sources));
   std::vector<std::exception_ptr> failures(at(parts));
   ThreadPool::shared().parallel_for(
       static_cast<int>(parts), on_gpu ? 1 : ThreadPool::default_threads(), [&](int task) {
@@ -326,10 +330,10 @@ std::vector<std::vector<Found>> search(const Seq2Seq& model, const Tensor& sourc
         const std::int64_t begin = sources * part / parts;
         const std::int64_t end = sources * (part + 1) / parts;
         try {
-          auto found = Search(model, source.slice(0, begin, end), lengths.slice(0, begin, end),
-                              options, begin)
-                           .run();
-          std::move(found.begin(), found.end(), all.begin() + begin);
+          auto answers = Search(model, source.slice(0, begin, end),
+                                lengths.slice(0, begin, end), options, begin)
+                             .run();
+          std::move(answers.begin(), answers.end(), all.begin() + begin);
         } catch (...) {
           failures[at(part)] = std::current_exception();
         }

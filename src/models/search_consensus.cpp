@@ -40,10 +40,10 @@ double common_share(const Tokens& a, const Tokens& b) {
 
 }  // namespace
 
-void order_by_consensus(std::vector<Found>& answers, const SearchOptions& options) {
+void order_by_consensus(std::vector<Hypothesis>& answers, const SearchOptions& options) {
   const auto likeness = options.likeness ? options.likeness : common_share;
   double most = -std::numeric_limits<double>::infinity();
-  for (const Found& answer : answers) most = std::max(most, answer.log_probability);
+  for (const Hypothesis& answer : answers) most = std::max(most, answer.log_probability);
   std::vector<double> agreement(answers.size(), 0.0);
   double sum = 0.0;
   for (std::size_t i = 0; i < answers.size(); ++i) {
@@ -53,9 +53,10 @@ void order_by_consensus(std::vector<Found>& answers, const SearchOptions& option
       agreement[j] += voice * likeness(answers[j].tokens, answers[i].tokens);
   }
   for (std::size_t i = 0; i < answers.size(); ++i) answers[i].score = agreement[i] / sum;
-  std::stable_sort(answers.begin(), answers.end(), [](const Found& a, const Found& b) {
-    return a.finished != b.finished ? a.finished : a.score > b.score;
-  });
+  std::stable_sort(answers.begin(), answers.end(),
+                   [](const Hypothesis& a, const Hypothesis& b) {
+                     return a.finished != b.finished ? a.finished : a.score > b.score;
+                   });
 }
 
 }  // namespace attn::models

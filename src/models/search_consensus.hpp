@@ -13,6 +13,6 @@ namespace attn::models {
 /// Puts those first that are most like the others: score_i = sum_j p_j likeness(i, j), where p
 /// are the answers' probabilities, flattened to P^(1/2) and made to sum to one. Answers that
 /// max_length cut off stay behind finished ones, and equals stay in order.
-void order_by_consensus(std::vector<Found>& answers, const SearchOptions& options);
+void order_by_consensus(std::vector<Hypothesis>& answers, const SearchOptions& options);
 
 }  // namespace attn::models

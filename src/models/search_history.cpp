@@ -34,20 +34,20 @@ std::vector<std::int64_t> History::tokens(std::int64_t row) const {
   return said;
 }
 
-Found History::trace(std::int64_t row) const {
-  Found found;
-  found.tokens = tokens(row);
+Hypothesis History::trace(std::int64_t row) const {
+  Hypothesis hypothesis;
+  hypothesis.tokens = tokens(row);
   const Tensor& newest = steps_.back().weights;
   const std::int64_t width = newest.defined() ? newest.size(1) : 0;
-  found.weights.resize(steps_.size() * static_cast<std::size_t>(width));
+  hypothesis.weights.resize(steps_.size() * static_cast<std::size_t>(width));
   for (std::size_t step = steps_.size(); step-- > 0;) {
     const Step& at = steps_[step];
     if (width > 0)
       std::copy_n(at.weights.data<float>() + row * width, width,
-                  found.weights.begin() + static_cast<std::int64_t>(step) * width);
+                  hypothesis.weights.begin() + static_cast<std::int64_t>(step) * width);
     if (step > 0) row = at.parents[static_cast<std::size_t>(row)];
   }
-  return found;
+  return hypothesis;
 }
 
 }  // namespace attn::models

@@ -23,7 +23,7 @@ class History {
   /// What the hypothesis has said that ends in a row of the newest step.
   std::vector<std::int64_t> tokens(std::int64_t row) const;
   /// That hypothesis with its weights.
-  Found trace(std::int64_t row) const;
+  Hypothesis trace(std::int64_t row) const;
 
  private:
   struct Step {

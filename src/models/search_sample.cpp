@@ -54,9 +54,9 @@ std::int64_t drawn(std::span<const float> log_probabilities, const Draw& draw) {
   double sum = 0.0;
   for (const std::int64_t token : tokens)
     sums.push_back(sum += std::exp((log_of(token) - most) / draw.temperature));
-  const auto found = std::upper_bound(sums.begin(), sums.end(), fraction(draw) * sum);
-  const auto index = std::min<std::ptrdiff_t>(found - sums.begin(),
-                                              static_cast<std::ptrdiff_t>(sums.size()) - 1);
+  const auto at = std::upper_bound(sums.begin(), sums.end(), fraction(draw) * sum);
+  const auto index =
+      std::min<std::ptrdiff_t>(at - sums.begin(), static_cast<std::ptrdiff_t>(sums.size()) - 1);
   return tokens[static_cast<std::size_t>(index)];
 }
 

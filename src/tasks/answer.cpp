@@ -28,7 +28,7 @@ constexpr std::size_t kTokensOfASearch = 8192;
 /// The GPU takes more at a time.
 constexpr std::size_t kTokensOnGpu = std::size_t{1} << 18;
 
-Answer answer_of(const PairModel& model, models::Found found, const Tokens& source,
+Answer answer_of(const PairModel& model, models::Hypothesis found, const Tokens& source,
                  std::size_t padded) {
   // Weights of the padding are 0 and nobody's.
   std::vector<float> weights;
@@ -103,7 +103,7 @@ std::vector<std::vector<Answer>> answer(const PairModel& model,
     auto found = models::search(*model.model, batch.source, batch.lengths, within);
     const auto padded = static_cast<std::size_t>(batch.source.size(1));
     for (std::size_t i = begin; i < end; ++i)
-      for (models::Found& one : found[i - begin])
+      for (models::Hypothesis& one : found[i - begin])
         answers[order[i]].push_back(
             answer_of(model, std::move(one), sources[order[i]], padded));
     begin = end;

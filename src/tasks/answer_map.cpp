@@ -9,8 +9,8 @@
 
 #include "attn/core/error.hpp"
 #include "attn/maps/map.hpp"
-#include "attn/models/look.hpp"
 #include "attn/models/options.hpp"
+#include "attn/models/steering.hpp"
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/heads.hpp"
 #include "attn/tasks/pair_model.hpp"
@@ -56,8 +56,8 @@ maps::Alignment answer_map(const PairModel& model, const Answer& answer) {
   return map;
 }
 
-maps::Heads heads_map(const PairModel& model, const Answer& answer, const models::Look& look,
-                      std::string_view part) {
+maps::Heads heads_map(const PairModel& model, const Answer& answer,
+                      const models::Steering& steering, std::string_view part) {
   // The encoder has seen the text alone.
   const bool of_text = part == "encoder";
   maps::Heads map{.title = of_text ? model.source.decode(answer.source) : answer.text,
@@ -67,7 +67,7 @@ maps::Heads heads_map(const PairModel& model, const Answer& answer, const models
                   .rows = target_labels(model, answer),
                   .columns = labels(model.source, answer.source),
                   .maps = {}};
-  for (HeadWeights& head : heads(model, answer, look)) {
+  for (HeadWeights& head : heads(model, answer, steering)) {
     if (!part.empty() && head.part != part) continue;
     const std::size_t rows = head.rows.size();
     const std::size_t columns = head.columns.size();

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "attn/core/dtype.hpp"
-#include "attn/models/look.hpp"
 #include "attn/models/seq2seq.hpp"
+#include "attn/models/steering.hpp"
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/batches.hpp"
 #include "attn/tasks/pair_model.hpp"
@@ -31,7 +31,7 @@ std::vector<std::string> target_labels(const PairModel& model, const Answer& ans
 }
 
 std::vector<HeadWeights> heads(const PairModel& model, const Answer& answer,
-                               const models::Look& look) {
+                               const models::Steering& steering) {
   const std::vector<EncodedPair> pair{{answer.source, answer.target}};
   const models::Batch batch = collate(pair, {0});
   std::vector<std::int64_t> read{text::Mark::bos};
@@ -41,7 +41,7 @@ std::vector<HeadWeights> heads(const PairModel& model, const Answer& answer,
   const std::vector<std::string> written = target_labels(model, answer);
 
   std::vector<HeadWeights> all;
-  for (const models::Head& head : model.model->heads(batch, look)) {
+  for (const models::Head& head : model.model->heads(batch, steering)) {
     const Tensor weights = head.weights.to(DType::f32).to(Device::cpu).contiguous();
     const auto* first = weights.data<float>();
     const bool in_encoder = head.part == models::Head::Part::encoder;

@@ -12,8 +12,8 @@
 
 #include "attn/core/error.hpp"
 #include "attn/files/printable.hpp"
-#include "attn/models/look.hpp"
 #include "attn/models/search.hpp"
+#include "attn/models/steering.hpp"
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/numbers.hpp"
 #include "attn/tasks/pair_model.hpp"
@@ -33,15 +33,15 @@ std::size_t token_count(const PairModel& model, const std::string& text) {
   return model.source.encode(text).size() + 1;
 }
 
-bool has_positions(const models::Look& look) {
-  return !look.forbid.empty() || !look.force.empty();
+bool has_positions(const models::Steering& steering) {
+  return !steering.forbid.empty() || !steering.force.empty();
 }
 
 /// Gives each piece its part of the steering, by the tokens that the model reads of it.
-void share_look(const models::Look& look, const PairModel& model,
-                const std::vector<std::string>& sources, std::vector<Piece>& pieces) {
-  for (Piece& piece : pieces) piece.look.temperature = look.temperature;
-  if (!has_positions(look)) return;
+void share_steering(const models::Steering& steering, const PairModel& model,
+                    const std::vector<std::string>& sources, std::vector<Piece>& pieces) {
+  for (Piece& piece : pieces) piece.steering.temperature = steering.temperature;
+  if (!has_positions(steering)) return;
   const auto most = static_cast<std::size_t>(model.limits.source) + 1;
   std::vector<std::int64_t> ends;  // of the pieces, in tokens of the whole text
   ends.reserve(sources.size());
@@ -49,19 +49,19 @@ void share_look(const models::Look& look, const PairModel& model,
   for (const std::string& source : sources)
     ends.push_back(all +=
                    static_cast<std::int64_t>(std::min(token_count(model, source), most)));
-  look.validate(all);
+  steering.validate(all);
   const auto piece_of = [&](std::int64_t position) {
     return static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), position) -
                                     ends.begin());
   };
   const auto first_of = [&](std::size_t piece) { return piece == 0 ? 0 : ends[piece - 1]; };
-  for (const std::int64_t position : look.forbid) {
+  for (const std::int64_t position : steering.forbid) {
     const std::size_t piece = piece_of(position);
-    pieces[piece].look.forbid.push_back(position - first_of(piece));
+    pieces[piece].steering.forbid.push_back(position - first_of(piece));
   }
-  for (const models::Look::Force& force : look.force) {
+  for (const models::Steering::Force& force : steering.force) {
     const std::size_t piece = piece_of(force.position);
-    pieces[piece].look.force.push_back({force.step, force.position - first_of(piece)});
+    pieces[piece].steering.force.push_back({force.step, force.position - first_of(piece)});
   }
 }
 
@@ -160,7 +160,7 @@ models::SearchOptions search_of(const Task& task, const Choices& choices) {
   search.temperature = choices.temperature;
   search.top = choices.top;
   search.seed = choices.seed;
-  search.look.temperature = choices.look.temperature;
+  search.steering.temperature = choices.steering.temperature;
   if (search.best > search.beam)
     fail("attn::tasks::search_of: best ", search.best, " is more than a beam of ", search.beam,
          " finds; at most the beam is accepted");
@@ -203,7 +203,7 @@ std::vector<Piece> Answerer::pieces_of(const Input& input) const {
 
 void Answerer::tell(const Input& input, const Choices& choices, Reply& reply) const {
   if (model_.calibration) {
-    const bool own_words = choices.temperature == 0.0 && choices.look.as_trained();
+    const bool own_words = choices.temperature == 0.0 && choices.steering.as_trained();
     reply.unfamiliar = model_.calibration->is_unfamiliar(
         prepared(*task_, input.text), model_.source.unknown_share(prepared(*task_, input.text)),
         own_words ? std::optional(log_probability_of_token(reply.answers.front()))
@@ -247,12 +247,12 @@ std::vector<Reply> Answerer::operator()(std::span<const Input> inputs, const Cho
     replies[i].pieces = pieces_of(inputs[i]);
     std::vector<std::string> own;
     for (const Piece& piece : replies[i].pieces) own.push_back(prepared(*task_, piece.source));
-    share_look(choices.look, model_, own, replies[i].pieces);
+    share_steering(choices.steering, model_, own, replies[i].pieces);
     sources.insert(sources.end(), own.begin(), own.end());
   }
 
   std::vector<std::vector<Answer>> answers;
-  if (!has_positions(choices.look)) {
+  if (!has_positions(choices.steering)) {
     answers = answer(model_, sources, search, done);
     const bool keeps = task_->numbers == Numbers::all && model_.calibration &&
                        model_.calibration->copies_numbers;
@@ -263,7 +263,7 @@ std::vector<Reply> Answerer::operator()(std::span<const Input> inputs, const Cho
     // Positions mean the same to all texts of a batch, so each piece is a batch of its own.
     for (const Reply& reply : replies)
       for (const Piece& piece : reply.pieces) {
-        search.look = piece.look;
+        search.steering = piece.steering;
         answers.push_back(
             std::move(answer(model_, {&sources[answers.size()], 1}, search).front()));
         if (done) done(static_cast<std::int64_t>(answers.size()));

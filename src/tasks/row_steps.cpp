@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "attn/models/look.hpp"
 #include "attn/models/seq2seq.hpp"
+#include "attn/models/steering.hpp"
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/batches.hpp"
 #include "attn/tasks/heads.hpp"
@@ -50,9 +50,9 @@ std::optional<Part> part_named(std::string_view name) {
 }
 
 RowSteps row_steps(const PairModel& model, const Answer& answer, const models::HeadPlace& place,
-                   std::int64_t row, const models::Look& look) {
+                   std::int64_t row, const models::Steering& steering) {
   const std::vector<EncodedPair> pair{{answer.source, answer.target}};
-  const models::HeadRow read = model.model->head_row(collate(pair, {0}), place, row, look);
+  const models::HeadRow read = model.model->head_row(collate(pair, {0}), place, row, steering);
   std::vector<std::int64_t> before{text::Mark::bos};
   before.insert(before.end(), answer.target.begin(), answer.target.end());
 

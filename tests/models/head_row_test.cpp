@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
-#include "attn/models/look.hpp"
 #include "attn/models/options.hpp"
 #include "attn/models/seq2seq.hpp"
+#include "attn/models/steering.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "models/support/batches.hpp"
 #include "models/support/laws.hpp"
@@ -21,7 +21,7 @@ namespace {
 
 using models::HeadPlace;
 using models::HeadRow;
-using models::Look;
+using models::Steering;
 using Part = models::Head::Part;
 
 struct Case {
@@ -72,14 +72,14 @@ class HeadRows : public testing::TestWithParam<Case> {
 
   /// Calls check(place, row, steps) for every row of every head.
   template <class Check>
-  void each(const Look& look, const Check& check) const {
+  void each(const Steering& steering, const Check& check) const {
     const models::Batch batch = one_pair();
     const std::vector<HeadPlace> places = model_->head_places();
     ASSERT_FALSE(places.empty());
     for (const HeadPlace& place : places) {
       const std::int64_t rows = place.part == Part::encoder ? 5 : 3;
       for (std::int64_t row = 0; row < rows; ++row)
-        check(place, row, model_->head_row(batch, place, row, look));
+        check(place, row, model_->head_row(batch, place, row, steering));
     }
   }
 
@@ -87,8 +87,9 @@ class HeadRows : public testing::TestWithParam<Case> {
 };
 
 TEST_P(HeadRows, SoftmaxOfTheOpenScoresIsTheWeights) {
-  for (const Look& look : {Look{}, Look{.temperature = 0.5, .forbid = {1}, .force = {{1, 2}}}})
-    each(look, [](const HeadPlace&, std::int64_t row, const HeadRow& steps) {
+  for (const Steering& steering :
+       {Steering{}, Steering{.temperature = 0.5, .forbid = {1}, .force = {{1, 2}}}})
+    each(steering, [](const HeadPlace&, std::int64_t row, const HeadRow& steps) {
       const auto scores = steps.scores.to_vector<double>();
       const auto weights = steps.weights.to_vector<float>();
       const bool* open = steps.open.data<bool>();
@@ -133,8 +134,8 @@ TEST_P(HeadRows, TheMaskIsTheModelsOwn) {
 }
 
 TEST_P(HeadRows, AreTheRowsOfHeads) {
-  const Look look{.temperature = 2.0, .forbid = {0}};
-  const std::vector<models::Head> heads = model_->heads(one_pair(), look);
+  const Steering steering{.temperature = 2.0, .forbid = {0}};
+  const std::vector<models::Head> heads = model_->heads(one_pair(), steering);
   if (GetParam().options.kind != models::Kind::transformer) {
     EXPECT_TRUE(heads.empty());
     return;
@@ -142,7 +143,7 @@ TEST_P(HeadRows, AreTheRowsOfHeads) {
   ASSERT_EQ(heads.size(), model_->head_places().size());
   std::size_t next = 0;
   std::int64_t last = -1;
-  each(look, [&](const HeadPlace& place, std::int64_t row, const HeadRow& steps) {
+  each(steering, [&](const HeadPlace& place, std::int64_t row, const HeadRow& steps) {
     if (row <= last) ++next;
     last = row;
     ASSERT_EQ(heads[next].part, place.part);
@@ -155,13 +156,13 @@ TEST_P(HeadRows, AreTheRowsOfHeads) {
 TEST_P(HeadRows, AreThoseOfTheDecoding) {
   if (GetParam().options.kind == models::Kind::transformer) return;  // one of several heads
   const models::Batch batch = one_pair();
-  for (const Look& look :
-       {Look{}, Look{.temperature = 0.5, .forbid = {1}, .force = {{1, 2}}}}) {
+  for (const Steering& steering :
+       {Steering{}, Steering{.temperature = 0.5, .forbid = {1}, .force = {{1, 2}}}}) {
     const auto decoding = model_->decode(batch.source, batch.source_lengths);
-    decoding->steer(look);
+    decoding->steer(steering);
     for (std::int64_t row = 0; row < 3; ++row) {
       const auto want = decoding->step(batch.input.select(1, row)).weights.to_vector<float>();
-      const auto seen = model_->head_row(batch, {}, row, look).weights.to_vector<float>();
+      const auto seen = model_->head_row(batch, {}, row, steering).weights.to_vector<float>();
       for (std::size_t j = 0; j < want.size(); ++j)
         EXPECT_NEAR(seen[j], want[j], test::kFloat) << "row " << row << ", key " << j;
     }

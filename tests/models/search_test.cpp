@@ -36,8 +36,8 @@ test::Oracle hashed_oracle() {
 }
 
 /// Sources of one word each.
-std::vector<std::vector<Found>> answers(const Seq2Seq& model, const Tokens& sources,
-                                        const SearchOptions& options) {
+std::vector<std::vector<Hypothesis>> answers(const Seq2Seq& model, const Tokens& sources,
+                                             const SearchOptions& options) {
   const auto rows = static_cast<std::int64_t>(sources.size());
   return search(model, Tensor::from(sources, {rows, 1}),
                 Tensor::from(Tokens(sources.size(), 1), {rows}), options);
@@ -45,11 +45,11 @@ std::vector<std::vector<Found>> answers(const Seq2Seq& model, const Tokens& sour
 
 /// Every hypothesis of at most `max_length` tokens and kEos.
 void every_hypothesis(std::int64_t source, const Tokens& prefix, double log_probability,
-                      const SearchOptions& options, std::vector<Found>& into) {
+                      const SearchOptions& options, std::vector<Hypothesis>& into) {
   const auto next = test::hashed_belief(source, prefix, kWords);
   const auto said = static_cast<double>(prefix.size() - 1);
   const double ended = log_probability + static_cast<double>(next[kEos]);
-  Found found;
+  Hypothesis found;
   found.tokens.assign(prefix.begin() + 1, prefix.end());
   found.score = ended / std::pow((5.0 + said) / 6.0, options.length_penalty);
   into.push_back(found);
@@ -71,10 +71,10 @@ TEST(Search, AWideBeamIsExhaustive) {
         .beam = 130, .best = 12, .length_penalty = penalty, .max_length = 4};
     const auto found = answers(oracle, {4, 5, 6, 7}, options);
     for (std::int64_t source = 4; source < 8; ++source) {
-      std::vector<Found> all;
+      std::vector<Hypothesis> all;
       every_hypothesis(source, {kBos}, 0.0, options, all);
       std::sort(all.begin(), all.end(),
-                [](const Found& a, const Found& b) { return a.score > b.score; });
+                [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
       const auto& got = found[static_cast<std::size_t>(source - 4)];
       ASSERT_EQ(got.size(), 12u);
       for (std::size_t i = 0; i < got.size(); ++i) {
@@ -117,7 +117,7 @@ TEST(Search, ABeamOfOneIsGreedy) {
       finished = word == kEos;
       prefix.push_back(word);
     }
-    const Found& got = found[static_cast<std::size_t>(source - 4)].front();
+    const Hypothesis& got = found[static_cast<std::size_t>(source - 4)].front();
     EXPECT_EQ(got.tokens, Tokens(prefix.begin() + 1, prefix.end() - 1)) << "source " << source;
     EXPECT_EQ(got.finished, finished) << "source " << source;
   }
@@ -164,7 +164,7 @@ TEST(Search, MarksAreNeverSaid) {
         SearchOptions{.max_length = 6, .temperature = 2.0}}) {
     const auto found = answers(oracle, {4}, options)[0];
     ASSERT_FALSE(found.empty());
-    for (const Found& one : found)
+    for (const Hypothesis& one : found)
       for (const std::int64_t token : one.tokens) EXPECT_GT(token, kEos);
   }
 }
@@ -195,7 +195,7 @@ TEST(Search, NothingIsSaidTwiceWhereThatIsAskedFor) {
       for (const test::Oracle* oracle : {&stubborn, &hashed})
         for (const auto& found : answers(*oracle, {4, 5, 6, 7}, options)) {
           ASSERT_FALSE(found.empty());
-          for (const Found& one : found)
+          for (const Hypothesis& one : found)
             EXPECT_FALSE(repeats(one.tokens, length)) << "of " << length;
         }
     }
@@ -237,7 +237,7 @@ TEST(Search, AConsensusIsWhatMostSay) {
   SearchOptions options{.beam = 4, .length_penalty = 0.0, .max_length = 6};
   EXPECT_EQ(answers(oracle, {4}, options)[0][0].tokens, (Tokens{3}));
   options.choice = Choice::consensus;
-  const Found chosen = answers(oracle, {4}, options)[0][0];
+  const Hypothesis chosen = answers(oracle, {4}, options)[0][0];
   EXPECT_EQ(chosen.tokens, (Tokens{4, 5, 7}));
   EXPECT_GT(chosen.score, 0.0);
   EXPECT_LE(chosen.score, 1.0);
@@ -252,9 +252,11 @@ TEST(Search, AConsensusRanksTheSameAnswers) {
   options.best = 1;
   const auto first = answers(oracle, {4, 5, 6, 7}, options);
   for (std::size_t source = 0; source < likeliest.size(); ++source) {
-    const auto by_tokens = [](const Found& a, const Found& b) { return a.tokens < b.tokens; };
-    std::vector<Found> these = likeliest[source];
-    std::vector<Found> those = consensus[source];
+    const auto by_tokens = [](const Hypothesis& a, const Hypothesis& b) {
+      return a.tokens < b.tokens;
+    };
+    std::vector<Hypothesis> these = likeliest[source];
+    std::vector<Hypothesis> those = consensus[source];
     ASSERT_EQ(these.size(), those.size());
     ASSERT_EQ(first[source].size(), 1u);
     EXPECT_EQ(first[source][0].tokens, those[0].tokens);
@@ -279,7 +281,7 @@ TEST(Search, WhatHasNoEndIsCutOff) {
         answers(oracle, {4, 5}, {.beam = beam, .best = beam, .max_length = 7})[1];
     ASSERT_EQ(static_cast<std::int64_t>(found.size()), beam);
     EXPECT_EQ(found[0].tokens, Tokens(7, 4));
-    for (const Found& one : found) {
+    for (const Hypothesis& one : found) {
       EXPECT_FALSE(one.finished);
       EXPECT_EQ(one.tokens.size(), 7u);
     }
@@ -351,7 +353,7 @@ TEST(Search, AnswersCarryTheirProbabilityAndWeights) {
                               {.beam = 3, .best = 3, .max_length = 6});
     for (std::size_t row = 0; row < found.size(); ++row) {
       const auto index = static_cast<std::int64_t>(row);
-      for (const Found& answer : found[row]) {
+      for (const Hypothesis& answer : found[row]) {
         const auto decoding = model->decode(batch.source.slice(0, index, index + 1),
                                             batch.source_lengths.slice(0, index, index + 1));
         Tokens read = answer.tokens;

@@ -138,7 +138,7 @@ TEST_F(Doors, PositionsCountOverTheWholeText) {
   EXPECT_NEAR(weights.at(0).at(3).get<double>(), 1.0, test::kFloatSum);
   const std::size_t all = plain["answers"][0]["source_tokens"].size();
   EXPECT_EQ(post({{"task", "translate"}, {"text", kText}, {"forbid", {all}}}).status, 400);
-  EXPECT_THROW(translator()(kText, {.look = {.forbid = {static_cast<std::int64_t>(all)}}}),
+  EXPECT_THROW(translator()(kText, {.steering = {.forbid = {static_cast<std::int64_t>(all)}}}),
                InvalidArgument);
 }
 

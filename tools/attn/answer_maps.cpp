@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "attn/maps/map.hpp"
-#include "attn/models/look.hpp"
+#include "attn/models/steering.hpp"
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/answer_map.hpp"
 #include "attn/tasks/pair_model.hpp"
@@ -32,13 +32,13 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
   return value;
 }
 
-std::optional<models::Look::Force> forced(std::string_view text) {
+std::optional<models::Steering::Force> forced(std::string_view text) {
   const std::size_t colon = text.find(':');
   if (colon == std::string_view::npos) return std::nullopt;
   const auto step = whole_number(text.substr(0, colon));
   const auto position = whole_number(text.substr(colon + 1));
   if (!step || !position) return std::nullopt;
-  return models::Look::Force{*step, *position};
+  return models::Steering::Force{*step, *position};
 }
 
 }  // namespace
@@ -59,14 +59,14 @@ void add_map_options(CLI::App& command, MapOptions& options) {
       ->check(CLI::IsMember({"all", "encoder", "decoder", "cross"}));
 }
 
-void add_look_options(CLI::App& command, models::Look& look) {
+void add_steering_options(CLI::App& command, models::Steering& steering) {
   command
-      .add_option("--attention-temperature", look.temperature,
+      .add_option("--attention-temperature", steering.temperature,
                   "Above 1 it looks around more evenly, below 1 more sharply")
       ->check(between(1e-3, 1e6));
   command
       .add_option(
-          "--forbid", look.forbid,
+          "--forbid", steering.forbid,
           "Tokens of the text nobody looks at, from 0: 0,3; the end of a sentence is one")
       ->delimiter(',')
       ->allow_extra_args(false)
@@ -75,8 +75,8 @@ void add_look_options(CLI::App& command, models::Look& look) {
   command
       .add_option_function<std::vector<std::string>>(
           "--force",
-          [&look](const std::vector<std::string>& texts) {
-            for (const std::string& text : texts) look.force.push_back(*forced(text));
+          [&steering](const std::vector<std::string>& texts) {
+            for (const std::string& text : texts) steering.force.push_back(*forced(text));
           },
           "Where steps of the answer must look, both from 0: 1:4,2:4; a step counts within the "
           "sentence that holds the place")
@@ -90,12 +90,12 @@ void add_look_options(CLI::App& command, models::Look& look) {
 }
 
 void AnswerMaps::draw(const tasks::PairModel& model, const tasks::Answer& answer,
-                      const models::Look& look) {
+                      const models::Steering& steering) {
   if (!options_.wanted()) return;
   const std::string part = options_.heads == "all" ? "" : options_.heads;
   maps::Map map = options_.heads.empty()
                       ? maps::Map(tasks::answer_map(model, answer))
-                      : maps::Map(tasks::heads_map(model, answer, look, part));
+                      : maps::Map(tasks::heads_map(model, answer, steering, part));
   ++drawn_;
   if (options_.show) {
     // The answer stands above it already.

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <string>
 
-#include "attn/models/look.hpp"
+#include "attn/models/steering.hpp"
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/pair_model.hpp"
 #include "tools/attn/command.hpp"
@@ -26,8 +26,8 @@ struct MapOptions {
 /// --map, --show, --heads.
 void add_map_options(CLI::App& command, MapOptions& options);
 
-/// --attention-temperature, --forbid, --force. They are in `look` once the line is parsed.
-void add_look_options(CLI::App& command, models::Look& look);
+/// --attention-temperature, --forbid, --force. They are in `steering` once the line is parsed.
+void add_steering_options(CLI::App& command, models::Steering& steering);
 
 /// Draws the answers of a run: the first into the file itself, the others into FILE-2, FILE-3,
 /// ... beside it.
@@ -37,9 +37,9 @@ class AnswerMaps {
   AnswerMaps(const MapOptions& options, std::FILE* show_on)
       : options_(options), show_on_(show_on) {}
 
-  /// `look` is what steered the answer.
+  /// `steering` is what steered the answer.
   void draw(const tasks::PairModel& model, const tasks::Answer& answer,
-            const models::Look& look);
+            const models::Steering& steering);
 
  private:
   const MapOptions& options_;

@@ -182,7 +182,7 @@ class Answering {
     for (const std::string& note : reply.notes)
       fmt::print(streams_.err, "attn: {}: {}\n", question.which, note);
     for (const tasks::Piece& piece : reply.pieces)
-      maps_.draw(answerer_.model(), piece.answers.front(), piece.look);
+      maps_.draw(answerer_.model(), piece.answers.front(), piece.steering);
   }
 
   void print_json(const std::string& text, const tasks::Reply& reply) {
@@ -227,7 +227,7 @@ void add_answer_options(CLI::App& command, const std::string& task, AnswerOption
       ->needs(json);
   add_device_flag(command, options.device, "Where answers are computed");
   add_map_options(command, options.map);
-  add_look_options(command, options.choices.look);
+  add_steering_options(command, options.choices.steering);
 }
 
 int answer_texts(const std::string& task, const AnswerOptions& options,

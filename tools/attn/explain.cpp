@@ -77,7 +77,7 @@ void add_explain(CLI::App& app, Action& action) {
   command->add_option("--best", options->choices.best, "Answers to show; at most the beam")
       ->check(CLI::Range(1, 64));
   add_device_flag(*command, options->device, "Where the answer is computed");
-  add_look_options(*command, options->choices.look);
+  add_steering_options(*command, options->choices.steering);
   command->callback([options, &action] {
     if (const std::string problem = misuse(options->choices); !problem.empty())
       throw CLI::ValidationError(problem);

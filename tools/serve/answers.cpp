@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "attn/models/look.hpp"
+#include "attn/models/steering.hpp"
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/heads.hpp"
 #include "attn/tasks/pair_model.hpp"
@@ -27,9 +27,9 @@ nlohmann::json rows_of(std::span<const T> weights, std::size_t columns) {
 }
 
 nlohmann::json heads_json(const tasks::PairModel& model, const tasks::Answer& answer,
-                          const models::Look& look) {
+                          const models::Steering& steering) {
   auto list = nlohmann::json::array();
-  for (const tasks::HeadWeights& head : tasks::heads(model, answer, look))
+  for (const tasks::HeadWeights& head : tasks::heads(model, answer, steering))
     list.push_back({{"part", head.part},
                     {"layer", head.layer},
                     {"head", head.head},
@@ -75,7 +75,7 @@ nlohmann::json reply_json(const tasks::PairModel& model, const tasks::Reply& rep
     auto answers = nlohmann::json::array();
     for (const tasks::Answer& answer : piece.answers) {
       nlohmann::json json = answer_json(model, answer, piece.cut, detail);
-      if (detail == Detail::heads) json["heads"] = heads_json(model, answer, piece.look);
+      if (detail == Detail::heads) json["heads"] = heads_json(model, answer, piece.steering);
       answers.push_back(std::move(json));
     }
     pieces.push_back(

@@ -19,7 +19,6 @@
 #include "tools/serve/caption_api.hpp"
 #include "tools/serve/fields.hpp"
 #include "tools/serve/live.hpp"
-#include "tools/serve/look_field.hpp"
 #include "tools/serve/mechanism_json.hpp"
 #include "tools/serve/mechanism_picture.hpp"
 #include "tools/serve/message.hpp"
@@ -27,6 +26,7 @@
 #include "tools/serve/openapi.hpp"
 #include "tools/serve/options.hpp"
 #include "tools/serve/service.hpp"
+#include "tools/serve/steering_field.hpp"
 #include "tools/serve/step_api.hpp"
 #include "tools/serve/watch_api.hpp"
 
@@ -89,7 +89,7 @@ tasks::Choices choices_of(const Fields& fields, const tasks::Task& task, const L
   tasks::Choices choices;
   choices.best = fields.whole("best", 1, 1, limits.beam);
   if (fields.has("beam")) choices.beam = fields.whole("beam", 1, 1, limits.beam);
-  choices.look = look_of(fields);
+  choices.steering = steering_of(fields);
   const std::int64_t beam = choices.beam.value_or(std::max(task.search.beam, choices.best));
   if (choices.best > beam)
     refuse(400, "the field \"best\" is " + std::to_string(choices.best) +

@@ -11,18 +11,18 @@
 #include <vector>
 
 #include "attn/files/printable.hpp"
-#include "attn/models/look.hpp"
 #include "attn/models/seq2seq.hpp"
+#include "attn/models/steering.hpp"
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/pair_model.hpp"
 #include "attn/tasks/row_steps.hpp"
 #include "attn/text/tokeniser.hpp"
 #include "tools/serve/answers.hpp"
 #include "tools/serve/fields.hpp"
-#include "tools/serve/look_field.hpp"
 #include "tools/serve/message.hpp"
 #include "tools/serve/models.hpp"
 #include "tools/serve/service.hpp"
+#include "tools/serve/steering_field.hpp"
 
 namespace attn::serve {
 namespace {
@@ -140,10 +140,10 @@ Plan answer_step(const Service& service, const Request& request) {
     refuse(400, "the model " + served.name + " has no attention that can be stepped through");
   const models::HeadPlace place = place_of(fields, places);
   const std::int64_t row = fields.whole("row", 0, 0, kMostPlaces);
-  models::Look look = look_of(fields);
+  models::Steering steering = steering_of(fields);
   return Plan([&model, answer = std::move(answer), places = std::move(places), place, row,
-               look = std::move(look)] {
-    nlohmann::json json = steps_json(tasks::row_steps(model, answer, place, row, look));
+               steering = std::move(steering)] {
+    nlohmann::json json = steps_json(tasks::row_steps(model, answer, place, row, steering));
     json["heads"] = places_json(places);
     return json_response(json);
   });

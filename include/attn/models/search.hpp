@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "attn/models/look.hpp"
 #include "attn/models/seq2seq.hpp"
+#include "attn/models/steering.hpp"
 #include "attn/tensor/tensor.hpp"
 
 namespace attn::models {
@@ -41,7 +41,7 @@ struct SearchOptions {
   double temperature = 0.0;  ///< above 0: tokens are drawn, not chosen; beam must be 1
   std::int64_t top = 0;      ///< draws from the likeliest so many; 0: from all
   std::uint64_t seed = 1;    ///< of drawing
-  Look look{};               ///< where attention may go, other than it would
+  Steering steering{};       ///< where attention may go, other than it would
   /// What the answer to a source (its place in the batch) must not say next, behind what it has
   /// said: its log-probability becomes -inf. Something must stay. Called from several threads.
   std::function<void(std::int64_t source, std::span<const std::int64_t> said,
@@ -51,7 +51,7 @@ struct SearchOptions {
   std::function<double(std::int64_t source, std::span<const std::int64_t> said)> fault{};
 };
 
-struct Found {
+struct Hypothesis {
   std::vector<std::int64_t> tokens;  ///< without kBos and kEos
   double score = 0.0;                ///< as ranked; of a consensus, the agreement, at most 1
   double log_probability = 0.0;
@@ -67,7 +67,8 @@ struct Found {
 /// are taken in index order, and rows of a batch do not change each other. Many sources are
 /// searched in parts, on several threads, which all call model.decode(). Call model.eval()
 /// before.
-std::vector<std::vector<Found>> search(const Seq2Seq& model, const Tensor& source,
-                                       const Tensor& lengths, const SearchOptions& options);
+std::vector<std::vector<Hypothesis>> search(const Seq2Seq& model, const Tensor& source,
+                                            const Tensor& lengths,
+                                            const SearchOptions& options);
 
 }  // namespace attn::models

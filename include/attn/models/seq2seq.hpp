@@ -8,8 +8,8 @@
 #include <memory>
 #include <vector>
 
-#include "attn/models/look.hpp"
 #include "attn/models/options.hpp"
+#include "attn/models/steering.hpp"
 #include "attn/nn/module.hpp"
 #include "attn/tensor/tensor.hpp"
 
@@ -51,9 +51,9 @@ class Decoding {
   virtual Prediction step(const Tensor& tokens) = 0;
   /// Goes on with the chosen rows, i64 [new rows]; a row may be taken several times or not.
   virtual void select(const Tensor& rows) = 0;
-  /// Attention goes where `look` says from here on. InvalidArgument from a model that has no
-  /// attention or whose attention cannot be steered so.
-  virtual void steer(const Look& look);
+  /// Attention goes where `steering` says from here on. InvalidArgument from a model that has
+  /// no attention or whose attention cannot be steered so.
+  virtual void steer(const Steering& steering);
 };
 
 /// What a head looked at.
@@ -99,17 +99,18 @@ class Seq2Seq : public nn::Module {
   virtual std::unique_ptr<Decoding> decode(const Tensor& source,
                                            const Tensor& lengths) const = 0;
 
-  /// What every head looks at when the model reads the batch, steered by `look`; nothing for a
-  /// model without heads. batch.target is not read.
-  virtual std::vector<Head> heads(const Batch& batch, const Look& look = {}) const;
+  /// What every head looks at when the model reads the batch, steered by `steering`; nothing
+  /// for a model without heads. batch.target is not read.
+  virtual std::vector<Head> heads(const Batch& batch, const Steering& steering = {}) const;
 
   /// The heads whose rows head_row gives; nothing for a model without attention.
   virtual std::vector<HeadPlace> head_places() const { return {}; }
 
-  /// The row of a head when the model reads the batch, which is one pair, steered by `look`.
-  /// All tensors lie on the CPU. InvalidArgument for a head or a row that is not there.
+  /// The row of a head when the model reads the batch, which is one pair, steered by
+  /// `steering`. All tensors lie on the CPU. InvalidArgument for a head or a row that is not
+  /// there.
   virtual HeadRow head_row(const Batch& batch, const HeadPlace& place, std::int64_t row,
-                           const Look& look = {}) const;
+                           const Steering& steering = {}) const;
 };
 
 /// A model with fresh parameters, drawn from nn::random().

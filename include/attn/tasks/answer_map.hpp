@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "attn/maps/map.hpp"
-#include "attn/models/look.hpp"
+#include "attn/models/steering.hpp"
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/pair_model.hpp"
 
@@ -19,6 +19,6 @@ maps::Alignment answer_map(const PairModel& model, const Answer& answer);
 /// Every head of every layer, as heads() has them, or of one part: "encoder", "decoder",
 /// "cross". InvalidArgument for a model without heads.
 maps::Heads heads_map(const PairModel& model, const Answer& answer,
-                      const models::Look& look = {}, std::string_view part = {});
+                      const models::Steering& steering = {}, std::string_view part = {});
 
 }  // namespace attn::tasks

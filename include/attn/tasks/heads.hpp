@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "attn/models/look.hpp"
+#include "attn/models/steering.hpp"
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/pair_model.hpp"
 #include "attn/text/tokeniser.hpp"
@@ -25,11 +25,11 @@ struct HeadWeights {
   std::vector<float> weights;  ///< [rows, columns]
 };
 
-/// The answer is read again, all steps at once, as `look` steered it. Rows of the target are
-/// the tokens it wrote and the end, each looking from the place before it; columns of the
+/// The answer is read again, all steps at once, as `steering` steered it. Rows of the target
+/// are the tokens it wrote and the end, each looking from the place before it; columns of the
 /// decoder are what it had read, the beginning first. Nothing for a model without heads.
 std::vector<HeadWeights> heads(const PairModel& model, const Answer& answer,
-                               const models::Look& look = {});
+                               const models::Steering& steering = {});
 
 /// The labels of tokens, as pictures show them.
 std::vector<std::string> labels(const text::Tokeniser& tokeniser,

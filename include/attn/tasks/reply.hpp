@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "attn/models/look.hpp"
 #include "attn/models/search.hpp"
+#include "attn/models/steering.hpp"
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/pair_model.hpp"
 #include "attn/tasks/task.hpp"
@@ -42,7 +42,7 @@ struct Choices {
   std::uint64_t seed = 1;
   /// Positions count over the tokens of the whole text, the end of each piece included. The
   /// step of a forced position counts within the piece that holds the position.
-  models::Look look{};
+  models::Steering steering{};
 };
 
 /// The task's search with the choices over it. InvalidArgument where they do not go together.
@@ -52,7 +52,7 @@ models::SearchOptions search_of(const Task& task, const Choices& choices);
 struct Piece {
   std::string source;           ///< the part of the text
   bool cut = false;             ///< it is longer than the model reads
-  models::Look look{};          ///< the part of the steering that belongs to it
+  models::Steering steering{};  ///< the part of the steering that belongs to it
   std::vector<Answer> answers;  ///< best first
 };
 

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "attn/models/look.hpp"
 #include "attn/models/seq2seq.hpp"
+#include "attn/models/steering.hpp"
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/pair_model.hpp"
 
@@ -43,9 +43,9 @@ struct RowSteps {
   std::vector<float> output;         ///< [value channels], as the model had it
 };
 
-/// The answer's source and target are read again, as `look` steered it; rows and columns are
-/// those of heads(). InvalidArgument for a head or a row that the model does not have.
+/// The answer's source and target are read again, as `steering` steered it; rows and columns
+/// are those of heads(). InvalidArgument for a head or a row that the model does not have.
 RowSteps row_steps(const PairModel& model, const Answer& answer, const models::HeadPlace& place,
-                   std::int64_t row, const models::Look& look = {});
+                   std::int64_t row, const models::Steering& steering = {});
 
 }  // namespace attn::tasks

@@ -15,7 +15,7 @@
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/rotary.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "models/steering.hpp"
+#include "models/step_steering.hpp"
 
 namespace attn::models::transformer {
 
@@ -82,8 +82,8 @@ class SelfAttention : public nn::Module {
 
 /// What a decoder layer sees of the source, and what is wanted of its attention there.
 struct Memory {
-  Tensor at;          ///< as remembered
-  Steering steering;  ///< lengths included
+  Tensor at;              ///< as remembered
+  StepSteering steering;  ///< lengths included
   Want want = Want::output;
 };
 

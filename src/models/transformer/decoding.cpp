@@ -10,9 +10,9 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
-#include "attn/models/look.hpp"
 #include "attn/models/options.hpp"
 #include "attn/models/seq2seq.hpp"
+#include "attn/models/steering.hpp"
 #include "attn/nn/seq2seq/decoder_step.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/normalise.hpp"
@@ -20,7 +20,7 @@
 #include "attn/tensor/tensor.hpp"
 #include "models/copying.hpp"
 #include "models/packed_linear.hpp"
-#include "models/steering.hpp"
+#include "models/step_steering.hpp"
 #include "models/transformer/layer.hpp"
 #include "models/transformer/model.hpp"
 #include "models/transformer/past.hpp"
@@ -69,16 +69,16 @@ class TransformerDecoding final : public Decoding {
 
   Prediction step(const Tensor& tokens) override;
   void select(const Tensor& rows) override;
-  void steer(const Look& look) override { look_ = look; }
+  void steer(const Steering& steering) override { steering_ = steering; }
 
  private:
   Prediction copied(const Tensor& inputs, const Tensor& states, const Tensor& logits,
-                    const Steering& steered);
+                    const StepSteering& steering);
   Places next_place();
   void choose_sources(const std::vector<std::int64_t>& sources);
 
   const Transformer& model_;
-  Look look_;
+  Steering steering_;
   Tensor lengths_;              ///< i64 [sources]
   std::vector<Tensor> memory_;  ///< a layer each
   bool covers_;                 ///< whether it has coverage
@@ -105,31 +105,31 @@ Prediction TransformerDecoding::step(const Tensor& tokens) {
     fail(kWhere, "tokens ", tokens.text(), "; i64 [", rows, "] is accepted");
   // Rows of a source are not positions: all of them are at the same place.
   const Transformer::Input in = model_.input(tokens.reshape({sources_, group_}), next_place());
-  const Steering steered = steering(look_, length_, 1, memory_.front());
+  const StepSteering steering = step_steering(steering_, length_, 1, memory_.front());
   const Decoder::Made made = model_.decoder().next(
-      in.words, memory_, {spec::lengths(lengths_) && steered.keep, steered.temperature},
+      in.words, memory_, {spec::lengths(lengths_) && steering.keep, steering.temperature},
       in.places, layers_);
   ancestry_.append();
   ++length_;
   const Tensor logits = output_(made.states);
-  if (model_.copy()) return copied(in.words, made.states, logits, steered);
+  if (model_.copy()) return copied(in.words, made.states, logits, steering);
   return {log_softmax(logits).reshape({rows, logits.size(2)}),
           made.weights.reshape({rows, made.weights.size(2)})};
 }
 
 Prediction TransformerDecoding::copied(const Tensor& inputs, const Tensor& states,
-                                       const Tensor& logits, const Steering& steered) {
+                                       const Tensor& logits, const StepSteering& steering) {
   // Rows of a source are like steps of it, unless each remembers what it has looked at.
   const std::int64_t rows = sources_ * group_;
   const auto arranged = [&](const Tensor& x) {
     return covers_ ? x.reshape({rows, 1, x.size(2)}) : x;
   };
-  const CopyLook look =
-      model_.copy()->look(copying_, arranged(states), arranged(inputs), covered_, {}, steered);
-  if (covers_) covered_ = look.covered;
-  return {
-      mixed_log_probabilities(copying_, look, arranged(logits)).reshape({rows, logits.size(2)}),
-      look.weights.reshape({rows, look.weights.size(2)})};
+  const CopyResult result = model_.copy()->forward(copying_, arranged(states), arranged(inputs),
+                                                   covered_, {}, steering);
+  if (covers_) covered_ = result.covered;
+  return {mixed_log_probabilities(copying_, result, arranged(logits))
+              .reshape({rows, logits.size(2)}),
+          result.weights.reshape({rows, result.weights.size(2)})};
 }
 
 void TransformerDecoding::choose_sources(const std::vector<std::int64_t>& sources) {

@@ -7,16 +7,16 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
-#include "attn/models/look.hpp"
 #include "attn/models/options.hpp"
 #include "attn/models/seq2seq.hpp"
+#include "attn/models/steering.hpp"
 #include "attn/models/transformer.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "models/copying.hpp"
 #include "models/head_row.hpp"
-#include "models/steering.hpp"
+#include "models/step_steering.hpp"
 #include "models/token_loss.hpp"
 #include "models/transformer/places.hpp"
 #include "models/words.hpp"
@@ -75,28 +75,28 @@ Tensor Transformer::loss(const Batch& batch, const LossOptions& options) const {
   const Tensor logits = words_.logits(states);
   if (!copy_) return token_loss(logits, batch.target, options, batch.weights);
   const CopySource source = copy_->read(batch.source, memory, batch.source_lengths);
-  const CopyLook look = copy_->look(source, states, in.words, {}, options);
-  return copy_loss(source, look, logits, batch, options);
+  const CopyResult copied = copy_->forward(source, states, in.words, {}, options);
+  return copy_loss(source, copied, logits, batch, options);
 }
 
-Transformer::AllInside Transformer::inside(const Batch& batch, const Look& look) const {
+Transformer::AllInside Transformer::inside(const Batch& batch, const Steering& steering) const {
   check_source(batch.source, batch.source_lengths);
   const std::int64_t extent = batch.source.size(1);
-  look.validate(extent);
+  steering.validate(extent);
   const Tensor words = words_.source(batch.source);
   const Places source_places = places({0, extent});
   const Tensor x = source_places.added_to(words);
   const Input in = input(batch.input, places({0, batch.input.size(1)}));
-  Steering source = steering(look, 0, batch.input.size(1), x);
+  StepSteering source = step_steering(steering, 0, batch.input.size(1), x);
   source.keep = spec::lengths(batch.source_lengths) && source.keep;
   return {encoder_.inside(x, batch.source_lengths, source_places),
           decoder_.inside(in.words, encoder_(x, batch.source_lengths, source_places), source,
                           in.places)};
 }
 
-std::vector<Head> Transformer::heads(const Batch& batch, const Look& look) const {
+std::vector<Head> Transformer::heads(const Batch& batch, const Steering& steering) const {
   const NoGrad off_the_tape;
-  const AllInside all = inside(batch, look);
+  const AllInside all = inside(batch, steering);
   std::vector<Head> heads;
   const auto add_layer = [&](Head::Part part, std::size_t layer, const Tensor& weights) {
     for (std::int64_t head = 0; head < weights.size(1); ++head)
@@ -125,10 +125,10 @@ std::vector<HeadPlace> Transformer::head_places() const {
 }
 
 HeadRow Transformer::head_row(const Batch& batch, const HeadPlace& place, std::int64_t row,
-                              const Look& look) const {
+                              const Steering& steering) const {
   const NoGrad off_the_tape;
   check_head_row(batch, head_places(), place, row);
-  const AllInside all = inside(batch, look);
+  const AllInside all = inside(batch, steering);
   const auto layer = static_cast<std::size_t>(place.layer);
   switch (place.part) {
     case Head::Part::encoder:

@@ -9,15 +9,15 @@
 #include <optional>
 #include <vector>
 
-#include "attn/models/look.hpp"
 #include "attn/models/options.hpp"
 #include "attn/models/seq2seq.hpp"
+#include "attn/models/steering.hpp"
 #include "attn/nn/layer_norm.hpp"
 #include "attn/nn/module.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "models/copying.hpp"
 #include "models/packed_linear.hpp"
-#include "models/steering.hpp"
+#include "models/step_steering.hpp"
 #include "models/transformer/attention.hpp"
 #include "models/transformer/layer.hpp"
 #include "models/transformer/places.hpp"
@@ -51,7 +51,8 @@ class Decoder : public nn::Module {
 
   /// Of each layer, as `source` steers the attention over the source.
   std::vector<DecoderLayer::Both> inside(const Tensor& x, const Tensor& memory,
-                                         const Steering& source, const Places& places) const;
+                                         const StepSteering& source,
+                                         const Places& places) const;
 
   struct Made {
     Tensor states;   ///< the shape of x
@@ -61,7 +62,7 @@ class Decoder : public nn::Module {
   std::vector<DecoderLayer::Kept> begin(PackedLayers& packed) const;
   /// One position: x [sources, rows of a source, dim]; `memory` and `kept` have one for each
   /// layer.
-  Made next(const Tensor& x, const std::vector<Tensor>& memory, const Steering& source,
+  Made next(const Tensor& x, const std::vector<Tensor>& memory, const StepSteering& source,
             const Places& places, std::vector<DecoderLayer::Kept>& kept) const;
 
  private:
@@ -75,10 +76,10 @@ class Transformer : public Seq2Seq {
 
   Tensor loss(const Batch& batch, const LossOptions& options) const override;
   std::unique_ptr<Decoding> decode(const Tensor& source, const Tensor& lengths) const override;
-  std::vector<Head> heads(const Batch& batch, const Look& look) const override;
+  std::vector<Head> heads(const Batch& batch, const Steering& steering) const override;
   std::vector<HeadPlace> head_places() const override;
   HeadRow head_row(const Batch& batch, const HeadPlace& place, std::int64_t row,
-                   const Look& look) const override;
+                   const Steering& steering) const override;
 
   const ModelOptions& options() const { return options_; }
   const Words& words() const { return words_; }
@@ -103,7 +104,7 @@ class Transformer : public Seq2Seq {
     std::vector<Inside> encoder;
     std::vector<DecoderLayer::Both> decoder;
   };
-  AllInside inside(const Batch& batch, const Look& look) const;
+  AllInside inside(const Batch& batch, const Steering& steering) const;
 
   ModelOptions options_;
   Words words_;

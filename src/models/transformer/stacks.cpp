@@ -11,7 +11,7 @@
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "models/packed_linear.hpp"
-#include "models/steering.hpp"
+#include "models/step_steering.hpp"
 #include "models/transformer/attention.hpp"
 #include "models/transformer/layer.hpp"
 #include "models/transformer/model.hpp"
@@ -71,7 +71,7 @@ Tensor Decoder::operator()(const Tensor& x, const Tensor& memory, const Tensor& 
 }
 
 std::vector<DecoderLayer::Both> Decoder::inside(const Tensor& x, const Tensor& memory,
-                                                const Steering& source,
+                                                const StepSteering& source,
                                                 const Places& places) const {
   const SelfPlaces self{spec::causal(), places.turns};
   Memory seen{{}, source, Want::output};
@@ -93,7 +93,7 @@ std::vector<DecoderLayer::Kept> Decoder::begin(PackedLayers& packed) const {
 }
 
 Decoder::Made Decoder::next(const Tensor& x, const std::vector<Tensor>& memory,
-                            const Steering& source, const Places& places,
+                            const StepSteering& source, const Places& places,
                             std::vector<DecoderLayer::Kept>& kept) const {
   Memory seen{{}, source, Want::output};
   DecoderLayer::Made made{x, {}};

@@ -1,4 +1,4 @@
-/// Look as attention takes it: a mask of the next step and a temperature.
+/// Steering as attention takes it: a mask of the next step and a temperature.
 
 #pragma once
 
@@ -6,14 +6,14 @@
 
 #include <cstdint>
 
-#include "attn/models/look.hpp"
+#include "attn/models/steering.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/tensor.hpp"
 
 namespace attn::models {
 
 /// Where attention may go beside what lengths say, and how sharply.
-struct Steering {
+struct StepSteering {
   Keep keep{};
   double temperature = 1.0;  ///< scores are divided by it
 
@@ -23,11 +23,11 @@ struct Steering {
 };
 
 /// Of `steps` steps from `first`, over what was read, [batch, source, ...].
-inline Steering steering(const Look& look, std::int64_t first, std::int64_t steps,
-                         const Tensor& source) {
-  if (look.as_trained()) return {};
-  return {spec::dense(look.open(first, steps, source.size(1)).to(source.device())),
-          look.temperature};
+inline StepSteering step_steering(const Steering& steering, std::int64_t first,
+                                  std::int64_t steps, const Tensor& source) {
+  if (steering.as_trained()) return {};
+  return {spec::dense(steering.open(first, steps, source.size(1)).to(source.device())),
+          steering.temperature};
 }
 
 }  // namespace attn::models

@@ -11,9 +11,9 @@
 
 namespace attn::models {
 
-/// Look{} changes nothing. Positions are those of source tokens, steps those of target tokens,
-/// both counted from 0; they mean the same to every source of a batch.
-struct Look {
+/// Steering{} changes nothing. Positions are those of source tokens, steps those of target
+/// tokens, both counted from 0; they mean the same to every source of a batch.
+struct Steering {
   struct Force {
     std::int64_t step;
     std::int64_t position;

@@ -4,12 +4,12 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
-#include "attn/models/look.hpp"
+#include "attn/models/steering.hpp"
 #include "tools/serve/fields.hpp"
 
 namespace attn::serve {
 
 /// What is not named is as trained. Values out of range are refused.
-models::Look look_of(const Fields& fields);
+models::Steering steering_of(const Fields& fields);
 
 }  // namespace attn::serve

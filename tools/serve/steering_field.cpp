@@ -1,8 +1,8 @@
-#include "tools/serve/look_field.hpp"
+#include "tools/serve/steering_field.hpp"
 
 #include <cstddef>
 
-#include "attn/models/look.hpp"
+#include "attn/models/steering.hpp"
 #include "tools/serve/fields.hpp"
 
 namespace attn::serve {
@@ -16,13 +16,13 @@ constexpr double kHottest = 1000.0;
 
 }  // namespace
 
-models::Look look_of(const Fields& fields) {
-  models::Look look;
-  look.temperature = fields.number("temperature", 1.0, kColdest, kHottest);
-  look.forbid = fields.positions("forbid", kMostPositions);
+models::Steering steering_of(const Fields& fields) {
+  models::Steering steering;
+  steering.temperature = fields.number("temperature", 1.0, kColdest, kHottest);
+  steering.forbid = fields.positions("forbid", kMostPositions);
   for (const auto& [step, position] : fields.pairs("force", "step", "position", kMostPositions))
-    look.force.push_back({step, position});
-  return look;
+    steering.force.push_back({step, position});
+  return steering;
 }
 
 }  // namespace attn::serve

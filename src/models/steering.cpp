@@ -1,4 +1,4 @@
-#include "attn/models/look.hpp"
+#include "attn/models/steering.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@
 namespace attn::models {
 namespace {
 
-constexpr const char* kWhere = "attn::models::Look: ";
+constexpr const char* kWhere = "attn::models::Steering: ";
 
 void check_position(std::int64_t position, std::int64_t extent) {
   if (position < 0 || position >= extent)
@@ -21,7 +21,7 @@ void check_position(std::int64_t position, std::int64_t extent) {
 
 }  // namespace
 
-void Look::validate(std::int64_t extent) const {
+void Steering::validate(std::int64_t extent) const {
   if (!std::isfinite(temperature) || temperature <= 0.0)
     fail(kWhere, "temperature ", temperature, "; numbers above 0 are accepted");
   for (const std::int64_t position : forbid) check_position(position, extent);
@@ -31,7 +31,7 @@ void Look::validate(std::int64_t extent) const {
   }
 }
 
-Tensor Look::open(std::int64_t first, std::int64_t steps, std::int64_t extent) const {
+Tensor Steering::open(std::int64_t first, std::int64_t steps, std::int64_t extent) const {
   const Tensor flags = Tensor::empty({steps, extent}, DType::boolean);
   auto* flag = flags.mutable_data<bool>();
   std::fill(flag, flag + steps * extent, true);

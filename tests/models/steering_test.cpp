@@ -1,4 +1,4 @@
-#include "attn/models/look.hpp"
+#include "attn/models/steering.hpp"
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@
 namespace attn {
 namespace {
 
-using models::Look;
+using models::Steering;
 
 struct Case {
   std::string name;
@@ -64,10 +64,10 @@ class Steered : public testing::TestWithParam<Case> {
   }
 
   /// The weights of three steps that read 4, 5, 6 after the beginning, [steps, source].
-  std::vector<std::vector<float>> weights(const Look& look) const {
+  std::vector<std::vector<float>> weights(const Steering& steering) const {
     const Tensor source = test::padded({{4, 5, 6, 7}});
     const auto decoding = model_->decode(source, Tensor::from(test::Tokens{4}, {1}));
-    decoding->steer(look);
+    decoding->steer(steering);
     std::vector<std::vector<float>> rows;
     for (const std::int64_t token : {models::kBos, std::int64_t{4}, std::int64_t{5}}) {
       const Tensor row =
@@ -129,16 +129,18 @@ TEST_P(Steered, TemperatureFlattensAndSharpens) {
 TEST_P(Steered, SearchRefusesWhatASourceDoesNotHave) {
   const Tensor source = test::padded({{4, 5, 6, 7}});
   const Tensor lengths = Tensor::from(test::Tokens{4}, {1});
-  for (const Look& look :
-       {Look{.forbid = {4}}, Look{.forbid = {-1}}, Look{.force = {{.step = 0, .position = 9}}},
-        Look{.force = {{.step = -1, .position = 0}}}, Look{.temperature = 0.0}})
-    EXPECT_THROW(models::search(*model_, source, lengths, {.look = look}), InvalidArgument);
+  for (const Steering& steering :
+       {Steering{.forbid = {4}}, Steering{.forbid = {-1}},
+        Steering{.force = {{.step = 0, .position = 9}}},
+        Steering{.force = {{.step = -1, .position = 0}}}, Steering{.temperature = 0.0}})
+    EXPECT_THROW(models::search(*model_, source, lengths, {.steering = steering}),
+                 InvalidArgument);
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, Steered, testing::ValuesIn(steerable()),
                          [](const auto& one) { return one.param.name; });
 
-TEST(Look, AModelThatCannotBeSteeredSaysSo) {
+TEST(Steering, AModelThatCannotBeSteeredSaysSo) {
   for (const models::Kind kind : {models::Kind::rnn, models::Kind::convolutional}) {
     const auto model = test::model_laws::used(models::make_model, test::tiny(kind));
     const auto decoding =
@@ -156,13 +158,14 @@ TEST(Heads, TheLastLayersMeanIsWhatADecodingTells) {
     options.positions = positions;
     const auto model = test::model_laws::used(models::make_model, options);
     model->eval();
-    const Look look{.temperature = 2.0, .forbid = {3}, .force = {{.step = 1, .position = 0}}};
+    const Steering steering{
+        .temperature = 2.0, .forbid = {3}, .force = {{.step = 1, .position = 0}}};
     const models::Batch batch = test::batch_of({{{4, 5, 6, 7}, {6, 5}}});
-    const std::vector<models::Head> heads = model->heads(batch, look);
+    const std::vector<models::Head> heads = model->heads(batch, steering);
     ASSERT_EQ(heads.size(), 2u * 2u * 3u) << "two heads of two layers in three parts";
 
     const auto decoding = model->decode(batch.source, batch.source_lengths);
-    decoding->steer(look);
+    decoding->steer(steering);
     std::int64_t step = 0;
     for (const std::int64_t token : {models::kBos, std::int64_t{6}, std::int64_t{5}}) {
       const Tensor told = decoding->step(Tensor::from(test::Tokens{token}, {1})).weights;
