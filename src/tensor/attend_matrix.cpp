@@ -8,10 +8,8 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
-#include "attn/kernels/erase.hpp"
+#include "attn/kernels/catalogue.hpp"
 #include "attn/kernels/recipe.hpp"
-#include "attn/normalise/identity.hpp"
-#include "attn/normalise/softmax.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/matmul.hpp"
 #include "attn/tensor/ops/normalise.hpp"
@@ -128,15 +126,6 @@ Tensor scores(const Tensor& s, const std::shared_ptr<const BoundRecipe>& recipe,
   return out;
 }
 
-bool is_softmax(const AnyNormaliser& normaliser) {
-  return normaliser.final_weight == erase_normaliser(normalise::Softmax{}, {}).final_weight;
-}
-
-/// Whether the weights are the scores.
-bool is_identity(const AnyNormaliser& normaliser) {
-  return normaliser.final_weight == erase_normaliser(normalise::Identity{}, {}).final_weight;
-}
-
 }  // namespace
 
 bool is_by_matrix(const Recipe& recipe, const Want& want, const AttendSizes& sizes) {
@@ -146,9 +135,9 @@ bool is_by_matrix(const Recipe& recipe, const Want& want, const AttendSizes& siz
       recipe.similarity == Similarity::dot || recipe.similarity == Similarity::additive ||
       recipe.similarity == Similarity::sum || recipe.similarity == Similarity::given;
   // pooled() takes a weight of 0 for one that does not count, which a score of 0 does.
-  const bool has_weights =
-      is_softmax(recipe.normaliser) ||
-      (is_identity(recipe.normaliser) && !want.has(Want::output) && !want.has(Want::arg_max));
+  const bool has_weights = catalogue::is<normalise::Softmax>(recipe.normaliser) ||
+                           (catalogue::is<normalise::Identity>(recipe.normaliser) &&
+                            !want.has(Want::output) && !want.has(Want::arg_max));
   const bool has_factors = std::all_of(
       recipe.factors.begin(), recipe.factors.end(),
       [](const AnyWeight& factor) { return factor.is_factor && factor.stage.data.slots == 0; });
@@ -175,7 +164,7 @@ Attended attend_by_matrix(const Tensor& q, const Tensor& k, const Tensor& v,
                        : Tensor();
   const Tensor s = similarities(has_keys ? wide(q, p.heads) : q,
                                 has_keys ? wide(k, p.heads) : k, w, recipe->recipe(), p);
-  Tensor weights = is_softmax(recipe->recipe().normaliser)
+  Tensor weights = catalogue::is<normalise::Softmax>(recipe->recipe().normaliser)
                        ? softmax(scores(s, recipe, tables, gpu::LeftOut::minus_infinity))
                        : scores(s, recipe, tables, gpu::LeftOut::zero);
   if (!recipe->recipe().factors.empty()) {

@@ -1,5 +1,6 @@
-/// From functors to stages: erases a functor's type and finds its tile kernels, which
-/// attn_kernel_sources() compiled once for each instruction set; a lambda's are compiled here.
+/// From functors to stages: erases a functor's type and finds its tile kernels. Those of the
+/// library's functors come from the catalogue; attn_kernel_sources() compiles yours once for
+/// each instruction set; a lambda's are compiled here.
 
 #pragma once
 
@@ -11,6 +12,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include "attn/kernels/catalogue.hpp"
 #include "attn/kernels/refuse.hpp"  // IWYU pragma: export
 #include "attn/kernels/scalar_tile.hpp"
 #include "attn/kernels/stage.hpp"  // IWYU pragma: export
@@ -38,6 +40,12 @@ template <class N, Target kSet>
 struct NormaliserKernels {
   static const NormaliserOps* get();
 };
+
+/// The tile kernels of the catalogue's functors, by kind.
+std::array<const PointwiseOps*, kTargets> score_kernels(int kind);
+std::array<const PointwiseOps*, kTargets> weight_kernels(int kind);
+std::array<const MaskOps*, kTargets> mask_kernels(int kind);
+std::array<const NormaliserOps*, kTargets> normaliser_kernels(int kind);
 
 /// One pointer for each built target.
 template <template <class, Target> class Kernels, class F>
@@ -90,6 +98,8 @@ template <class F>
 AnyScore erase_score(const F& f, std::initializer_list<Table> tables) {
   AnyScore any;
   any.data = StageData::of(f, tables);
+  any.kind = catalogue::kKind<F, catalogue::Scores>;
+  any.reads_memory = requires { requires F::kReadsMemory; };
   any.reach = [](const StageData& data, const Site<double>& at, TableReach& reach) {
     call_forward(functor_of<F>(data), 1.0, at, ReachParams{reach});
   };
@@ -110,7 +120,9 @@ AnyScore erase_score(const F& f, std::initializer_list<Table> tables) {
 template <ScoreFunctor F>
 AnyScore score_stage(const F& f, std::initializer_list<Table> tables = {}) {
   AnyScore any = erase_score(f, tables);
-  if constexpr (OneFileFunctor<F>) {
+  if constexpr (catalogue::kKind<F, catalogue::Scores> >= 0) {
+    any.ops = cpu::score_kernels(any.kind);
+  } else if constexpr (OneFileFunctor<F>) {
     any.ops.fill(&cpu::ScalarTile<F>::kOps);
   } else {
     any.ops = cpu::kernels_of<cpu::ScoreKernels, F>();
@@ -121,18 +133,17 @@ AnyScore score_stage(const F& f, std::initializer_list<Table> tables = {}) {
 /// The scalar half of a weight modifier.
 template <class F>
 AnyWeight erase_weight(const F& f, std::initializer_list<Table> tables) {
-  if constexpr (WeightFactor<F>) {
-    return {erase_score(FactorStage<F>{f}, tables), true};
-  } else {
-    return {erase_score(f, tables), false};
-  }
+  return {erase_score(typename WeightStageOf<F>::type{f}, tables), WeightFactor<F>,
+          catalogue::kKind<F, catalogue::Weights>};
 }
 
 /// A weight modifier as a stage.
 template <WeightFunctor F>
 AnyWeight weight_stage(const F& f, std::initializer_list<Table> tables = {}) {
   AnyWeight any = erase_weight(f, tables);
-  if constexpr (OneFileFunctor<F>) {
+  if constexpr (catalogue::kKind<F, catalogue::Weights> >= 0) {
+    any.stage.ops = cpu::weight_kernels(any.kind);
+  } else if constexpr (OneFileFunctor<F>) {
     any.stage.ops.fill(&cpu::ScalarTile<F>::kOps);
   } else {
     any.stage.ops = cpu::kernels_of<cpu::WeightKernels, F>();
@@ -140,18 +151,15 @@ AnyWeight weight_stage(const F& f, std::initializer_list<Table> tables = {}) {
   return any;
 }
 
-/// What a mask of type M says of a site: its address is also how a stage's type is told again.
-template <class M>
-bool keep_of(const StageData& data, const Site<double>& at) {
-  return functor_of<M>(data).keep(at);
-}
-
 /// The scalar half of a mask.
 template <class M>
 AnyMask erase_mask(const M& mask) {
   AnyMask any;
   any.data = StageData::of(mask, {});
-  any.keep = &keep_of<M>;
+  any.kind = catalogue::kKind<M, catalogue::Masks>;
+  any.keep = [](const StageData& data, const Site<double>& at) {
+    return static_cast<bool>(functor_of<M>(data).keep(at));
+  };
   any.cover = [](const StageData& data, const Block& block) {
     return functor_of<M>(data).cover(block);
   };
@@ -162,7 +170,11 @@ AnyMask erase_mask(const M& mask) {
 template <Mask M>
 AnyMask mask_stage(const M& mask) {
   AnyMask any = erase_mask(mask);
-  any.ops = cpu::kernels_of<cpu::MaskKernels, M>();
+  if constexpr (catalogue::kKind<M, catalogue::Masks> >= 0) {
+    any.ops = cpu::mask_kernels(any.kind);
+  } else {
+    any.ops = cpu::kernels_of<cpu::MaskKernels, M>();
+  }
   return any;
 }
 
@@ -171,6 +183,7 @@ template <class N>
 AnyNormaliser erase_normaliser(const N& normaliser, std::initializer_list<Table> tables) {
   AnyNormaliser any;
   any.data = StageData::of(normaliser, tables);
+  any.kind = catalogue::kKind<N, catalogue::Normalisers>;
   any.coupling = N::kCoupling;
   any.streams = StreamingNormaliser<N>;
   any.runs_max = N::kRunsMax;
@@ -210,7 +223,11 @@ AnyNormaliser erase_normaliser(const N& normaliser, std::initializer_list<Table>
 template <Normaliser N>
 AnyNormaliser normaliser_stage(const N& normaliser, std::initializer_list<Table> tables = {}) {
   AnyNormaliser any = erase_normaliser(normaliser, tables);
-  any.ops = cpu::kernels_of<cpu::NormaliserKernels, N>();
+  if constexpr (catalogue::kKind<N, catalogue::Normalisers> >= 0) {
+    any.ops = cpu::normaliser_kernels(any.kind);
+  } else {
+    any.ops = cpu::kernels_of<cpu::NormaliserKernels, N>();
+  }
   return any;
 }
 

@@ -105,6 +105,8 @@ struct TableReach {
 /// A score modifier of any type.
 struct AnyScore {
   StageData data;
+  int kind = -1;              ///< its place in the catalogue; -1: a functor of your own
+  bool reads_memory = false;  ///< besides its tables, where the kernels run
   /// Looks at which entries the functor reads for one score, without reading them.
   void (*reach)(const StageData&, const Site<double>&, TableReach&) = nullptr;
   double (*forward)(const StageData&, double s, const Site<double>&) = nullptr;
@@ -117,11 +119,13 @@ struct AnyScore {
 struct AnyWeight {
   AnyScore stage;
   bool is_factor = false;
+  int kind = -1;
 };
 
 /// A mask of any type.
 struct AnyMask {
   StageData data;
+  int kind = -1;
   bool (*keep)(const StageData&, const Site<double>&) = nullptr;
   Cover (*cover)(const StageData&, const Block&) = nullptr;
   std::array<const MaskOps*, kTargets> ops{};
@@ -130,6 +134,7 @@ struct AnyMask {
 /// A normaliser of any type. The scalar functions are null where the functor lacks them.
 struct AnyNormaliser {
   StageData data;
+  int kind = -1;
   Coupling coupling = Coupling::none;
   bool streams = true;
   bool runs_max = false;
@@ -160,6 +165,16 @@ struct FactorStage {
       return w * functor.factor(at);
     }
   }
+};
+
+/// The stage that a weight modifier becomes.
+template <class F>
+struct WeightStageOf {
+  using type = F;
+};
+template <WeightFactor F>
+struct WeightStageOf<F> {
+  using type = FactorStage<F>;
 };
 
 }  // namespace attn

@@ -12,6 +12,7 @@ namespace attn::mask {
 /// Keeps k <= q + offset. There is no default: with more keys than queries, as behind a cache,
 /// the two alignments differ and neither can be guessed.
 struct Causal {
+  static constexpr bool kCoversCheaply = true;
   int offset;
 
   constexpr explicit Causal(int keys_before_the_first_query)

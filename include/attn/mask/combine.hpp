@@ -9,9 +9,14 @@
 
 namespace attn::mask {
 
+/// A mask that says so: cover() is a few instructions, so that a GPU asks for whole tiles.
+template <class M>
+concept CheapCover = requires { requires M::kCoversCheaply; };
+
 /// Keeps what both keep.
 template <Mask A, Mask B>
 struct And {
+  static constexpr bool kCoversCheaply = CheapCover<A> && CheapCover<B>;
   A a;
   B b;
 
@@ -30,6 +35,7 @@ struct And {
 /// Keeps what either keeps.
 template <Mask A, Mask B>
 struct Or {
+  static constexpr bool kCoversCheaply = CheapCover<A> && CheapCover<B>;
   A a;
   B b;
 
@@ -47,6 +53,7 @@ struct Or {
 /// Keeps what the other drops.
 template <Mask A>
 struct Not {
+  static constexpr bool kCoversCheaply = CheapCover<A>;
   A a;
 
   template <class V>

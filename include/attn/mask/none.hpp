@@ -11,6 +11,7 @@ namespace attn::mask {
 
 /// Keeps everything.
 struct None {
+  static constexpr bool kCoversCheaply = true;
   template <class V>
   ATTN_FN Kept<V> keep(Site<V>) const {
     return true;

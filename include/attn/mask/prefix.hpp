@@ -12,6 +12,7 @@ namespace attn::mask {
 /// Keeps k < length or k <= q + offset; with `lengths`, length = lengths[batch * batch_stride].
 /// Raffel et al., 2020, arXiv:1910.10683 (prefix language model).
 struct Prefix {
+  static constexpr bool kCoversCheaply = true;
   int length = 0;
   int offset = 0;
   const int* lengths = nullptr;  ///< one for each sequence; without it `length` serves all

@@ -15,6 +15,7 @@ namespace attn::mask {
 /// are clipped at the ends, not shifted: local-m of Luong, Pham and Manning, 2015,
 /// arXiv:1508.04025, and the local attention of Beltagy et al., 2020, arXiv:2004.05150.
 struct SlidingWindow {
+  static constexpr bool kCoversCheaply = true;
   int left = -1;
   int right = -1;
   int offset = 0;

@@ -13,6 +13,7 @@ namespace attn::score {
 /// a distance has is looked up: a logarithm rounded here could differ at exact powers.
 struct T5Bias {
   static constexpr int kTables = 1;
+  static constexpr bool kReadsMemory = true;
 
   const int* buckets = nullptr;  ///< [2 reach + 1]: of -reach .. reach, see t5_buckets.hpp
   int reach = 0;                 ///< distances past it count as it

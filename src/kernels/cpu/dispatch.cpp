@@ -1,8 +1,50 @@
+#include <array>
+#include <cstddef>
+
 #include "attn/core/error.hpp"
+#include "attn/kernels/erase.hpp"
+#include "attn/kernels/stage.hpp"
 #include "attn/kernels/target.hpp"
 #include "kernels/cpu/kernel_table.hpp"
+#include "kernels/cpu/stage_table.hpp"
 
 namespace attn::cpu {
+namespace {
+
+const StageTable& stages_for([[maybe_unused]] Target target) {
+#if defined(__aarch64__)
+  return neon::stage_table();
+#else
+  if (target == Target::avx512) return avx512::stage_table();
+  if (target == Target::avx2) return avx2::stage_table();
+  return sse4::stage_table();
+#endif
+}
+
+/// One pointer for each built target, from a list of its table.
+template <class Ops, std::size_t kCount>
+std::array<const Ops*, kTargets> from_tables(const Ops* const (StageTable::*list)[kCount],
+                                             int kind) {
+  std::array<const Ops*, kTargets> ops{};
+  for (const Target target : kBuiltTargets)
+    ops[static_cast<std::size_t>(target)] = (stages_for(target).*list)[kind];
+  return ops;
+}
+
+}  // namespace
+
+std::array<const PointwiseOps*, kTargets> score_kernels(int kind) {
+  return from_tables(&StageTable::scores, kind);
+}
+std::array<const PointwiseOps*, kTargets> weight_kernels(int kind) {
+  return from_tables(&StageTable::weights, kind);
+}
+std::array<const MaskOps*, kTargets> mask_kernels(int kind) {
+  return from_tables(&StageTable::masks, kind);
+}
+std::array<const NormaliserOps*, kTargets> normaliser_kernels(int kind) {
+  return from_tables(&StageTable::normalisers, kind);
+}
 
 bool available(Target target) {
   bool built = false;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
-#include "attn/kernels/erase.hpp"
+#include "attn/kernels/catalogue.hpp"
 #include "attn/kernels/gpu/additive.cuh"
 #include "attn/kernels/gpu/additive.hpp"
 #include "attn/kernels/gpu/general.cuh"
@@ -51,8 +51,7 @@ void with_stages(const char* where, const Recipe& recipe, const Run& run) {
 
 bool is_plain_additive(const Recipe& recipe) {
   return recipe.similarity == Similarity::additive && recipe.factors.empty() &&
-         recipe.normaliser.final_weight ==
-             erase_normaliser(normalise::Softmax{}, {}).final_weight;
+         catalogue::is<normalise::Softmax>(recipe.normaliser);
 }
 
 template <class Args>

@@ -2,39 +2,12 @@
 #include <type_traits>
 
 #include "attn/core/error.hpp"
-#include "attn/kernels/erase.hpp"
+#include "attn/kernels/catalogue.hpp"
 #include "kernels/gpu/lower.cuh"
 #include "kernels/gpu/plain/row_stages.cuh"
 
 namespace attn::gpu {
 namespace {
-
-/// Which functor of a list a stage holds: its erased functions are those of that type.
-template <class... Fs>
-bool identify(const AnyScore& any, OneOf<Fs...>& to) {
-  return ((any.forward == erase_score(Fs{}, {}).forward
-               ? (to.set(functor_of<Fs>(any.data)), true)
-               : false) ||
-          ...);
-}
-template <class... Fs>
-bool identify(const AnyWeight& any, OneOf<Fs...>& to) {
-  return ((any.stage.forward == erase_weight(Fs{}, {}).stage.forward
-               ? (to.set(functor_of<Fs>(any.stage.data)), true)
-               : false) ||
-          ...);
-}
-template <class... Ms>
-bool identify(const AnyMask& any, OneOf<Ms...>& to) {
-  return ((any.keep == &keep_of<Ms> ? (to.set(functor_of<Ms>(any.data)), true) : false) || ...);
-}
-template <class... Ns>
-bool identify(const AnyNormaliser& any, OneOf<Ns...>& to) {
-  return ((any.final_weight == erase_normaliser(Ns{}, {}).final_weight
-               ? (to.set(functor_of<Ns>(any.data)), true)
-               : false) ||
-          ...);
-}
 
 /// Gives a stage's tables the next free slots.
 template <int kSlots, class Link, class Tables, class Grads>
@@ -59,7 +32,7 @@ void lower_scores(const char* where, const Recipe& recipe, const RecipeGrads& gr
   int used = 0;
   for (std::size_t i = 0; i < recipe.scores.size(); ++i) {
     AnyDeviceScore link;
-    if (!identify(recipe.scores[i], link))
+    if (!link.take(recipe.scores[i].kind, recipe.scores[i].data, catalogue::Scores{}))
       fail<Unsupported>(where, ": score modifier ", i,
                         " is none of the library's; give your own functor to the template in "
                         "attn/kernels/gpu/forward.cuh");
@@ -83,7 +56,7 @@ void lower_mask(const char* where, const MaskTree& tree, GeneralMask& to) {
   GeneralMask::Node node;
   node.kind = static_cast<GeneralMask::Kind>(tree.kind);
   if (tree.kind == MaskTree::Kind::leaf) {
-    if (!identify(tree.leaf, node.leaf))
+    if (!node.leaf.take(tree.leaf.kind, tree.leaf.data, catalogue::Masks{}))
       fail<Unsupported>(where,
                         ": a mask is none of the library's; give your own functor to the "
                         "template in attn/kernels/gpu/forward.cuh");
@@ -99,10 +72,7 @@ void lower_mask(const char* where, const MaskTree& tree, GeneralMask& to) {
 
 /// A leaf that keeps everything says nothing, unless an operation counts it.
 void lower_top_mask(const char* where, const MaskTree& tree, GeneralMask& to) {
-  AnyDeviceMask leaf;
-  if (tree.kind == MaskTree::Kind::leaf && identify(tree.leaf, leaf) &&
-      leaf.holds<mask::None>())
-    return;
+  if (tree.kind == MaskTree::Kind::leaf && catalogue::is<mask::None>(tree.leaf)) return;
   lower_mask(where, tree, to);
 }
 
@@ -118,7 +88,7 @@ void lower_masks(const char* where, const Recipe& recipe, GeneralMask& to) {
 }
 
 /// Modifiers of weights, for a list of at most `most` links.
-template <int kTables, class Link, class Factor, class Tables, class Grads>
+template <int kTables, class From, class Link, class Factor, class Tables, class Grads>
 void lower_factors(const char* where, const char* known, const Recipe& recipe,
                    const RecipeGrads& grads, Factor& to, Tables& tables, Grads& table_grads) {
   int used = 0;
@@ -127,7 +97,7 @@ void lower_factors(const char* where, const char* known, const Recipe& recipe,
                       Factor::kMax);
   for (std::size_t i = 0; i < recipe.factors.size(); ++i) {
     Link link;
-    if (!identify(recipe.factors[i], link))
+    if (!link.take(recipe.factors[i].kind, recipe.factors[i].stage.data, From{}))
       fail<Unsupported>(where, ": weight modifier ", i, known);
     place_tables<kTables>(where, recipe.factors[i].stage.data,
                           i < grads.factors.size() ? grads.factors[i].data() : nullptr, link,
@@ -141,7 +111,7 @@ void lower_factors(const char* where, const char* known, const Recipe& recipe,
 Recipe checkable(const Recipe& recipe) {
   Recipe result = recipe;
   for (AnyScore& score : result.scores)
-    if (score.forward == erase_score(score::T5Bias{}, {}).forward) score.reach = nullptr;
+    if (score.reads_memory) score.reach = nullptr;
   return result;
 }
 
@@ -155,14 +125,15 @@ Lowered lower(const char* where, const Recipe& recipe, const RecipeGrads& grads)
   lower_scores(where, recipe, grads, to);
   lower_masks(where, recipe, to.stages.mask);
   int used = 0;
-  if (!identify(recipe.normaliser, to.stages.normaliser.chosen))
+  if (!to.stages.normaliser.chosen.take(recipe.normaliser.kind, recipe.normaliser.data,
+                                        catalogue::Normalisers{}))
     fail<Unsupported>(where,
                       ": the normaliser is none that streams on the GPU (softmax, softmax with "
                       "sink, identity, mean, sigmoid, summed sigmoid)");
   place_tables<GeneralNormaliser::kTables>(
       where, recipe.normaliser.data, grads.normaliser.data(), to.stages.normaliser.chosen, used,
       to.stages.normaliser_tables, to.grads.normaliser);
-  lower_factors<GeneralFactor::kTables, AnyDeviceFactor>(
+  lower_factors<GeneralFactor::kTables, catalogue::Weights, AnyDeviceFactor>(
       where, " is no factor of the library's (dropout, local Gaussian, scale)", recipe, grads,
       to.stages.factor, to.stages.factor_tables, to.grads.factor);
   return to;
@@ -179,12 +150,13 @@ LoweredRows lower_rows(const char* where, const Recipe& recipe, const RecipeGrad
   lower_scores(where, recipe, grads, to);
   lower_masks(where, recipe, to.stages.mask);
   int used = 0;
-  if (!identify(recipe.normaliser, to.stages.normaliser))
+  if (!to.stages.normaliser.take(recipe.normaliser.kind, recipe.normaliser.data,
+                                 catalogue::Normalisers{}))
     fail<Unsupported>(where, ": the normaliser is none of the library's");
   to.stages.coupling = recipe.normaliser.coupling;
   place_tables<1>(where, recipe.normaliser.data, grads.normaliser.data(), to.stages.normaliser,
                   used, to.stages.normaliser_tables, to.grads.normaliser);
-  lower_factors<RowWeights::kTables, AnyRowWeight>(
+  lower_factors<RowWeights::kTables, WeightStages, AnyRowWeight>(
       where, " is none of the library's (dropout, local Gaussian, scale, a program)", recipe,
       grads, to.stages.factor, to.stages.factor_tables, to.grads.factor);
   return to;

@@ -20,7 +20,7 @@ struct Lowered {
 Lowered lower(const char* where, const Recipe& recipe, const RecipeGrads& grads = {});
 
 /// The recipe as validate() may see it: it asks each modifier which entries of its tables it
-/// reads, and T5's would look into the GPU's memory.
+/// reads, and some would look into the GPU's memory.
 Recipe checkable(const Recipe& recipe);
 
 }  // namespace attn::gpu

@@ -236,7 +236,7 @@ Keep around(const Tensor& centre, double reach) {
   return Keep({[fixed = centre.detach(), reach](const Problem& problem) {
     const Tensor rows = row_table(fixed, problem, "attn::spec::around");
     // The reference alone is asked in double, and needs no kernels.
-    const AnyMask mask = rows.dtype() == DType::f64 ? erase_mask(around_of<double>(rows, reach))
+    const AnyMask mask = rows.dtype() == DType::f64 ? mask_stage(around_of<double>(rows, reach))
                                                     : mask_stage(around_of<float>(rows, reach));
     return lowered(mask, {rows});
   }});

@@ -259,16 +259,6 @@ inline constexpr MaskOps kMaskOps{&MaskTile<M>::keep};
 template <class N>
 inline constexpr NormaliserOps kNormaliserOps = normaliser_ops<N>();
 
-/// The stage that a weight modifier becomes.
-template <class F>
-struct WeightStageOf {
-  using type = F;
-};
-template <WeightFactor F>
-struct WeightStageOf<F> {
-  using type = FactorStage<F>;
-};
-
 }  // namespace attn::cpu::inline ATTN_TARGET
 
 namespace attn::cpu {

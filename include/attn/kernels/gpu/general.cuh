@@ -8,44 +8,21 @@
 
 #include <cstddef>
 #include <cstring>
+#include <type_traits>
 
 #include "attn/core/concepts.hpp"
+#include "attn/kernels/catalogue.hpp"
 #include "attn/kernels/gpu/stages.cuh"
-#include "attn/mask/around.hpp"
-#include "attn/mask/block_sparse.hpp"
-#include "attn/mask/causal.hpp"
-#include "attn/mask/dense.hpp"
-#include "attn/mask/dilated.hpp"
-#include "attn/mask/documents.hpp"
-#include "attn/mask/lengths.hpp"
-#include "attn/mask/none.hpp"
-#include "attn/mask/prefix.hpp"
-#include "attn/mask/sliding_window.hpp"
-#include "attn/normalise/dropout.hpp"
-#include "attn/normalise/identity.hpp"
-#include "attn/normalise/local_gaussian.hpp"
-#include "attn/normalise/mean.hpp"
-#include "attn/normalise/scale_weight.hpp"
-#include "attn/normalise/sigmoid.hpp"
-#include "attn/normalise/softmax.hpp"
-#include "attn/normalise/softmax_sink.hpp"
-#include "attn/normalise/summed_sigmoid.hpp"
-#include "attn/score/alibi.hpp"
-#include "attn/score/bias.hpp"
+#include "attn/kernels/stage.hpp"
 #include "attn/score/chain.hpp"
-#include "attn/score/gaussian.hpp"
-#include "attn/score/prior.hpp"
-#include "attn/score/program.hpp"
-#include "attn/score/relative_table.hpp"
-#include "attn/score/scale.hpp"
-#include "attn/score/soft_cap.hpp"
-#include "attn/score/t5_bias.hpp"
 
 namespace attn::gpu {
 
-/// One functor of a closed list, known at run time.
+/// One functor of a list of the catalogue, known at run time.
+template <class AnyList>
+struct OneOf;
 template <class... Fs>
-struct OneOf {
+struct OneOf<catalogue::List<Fs...>> {
   static constexpr std::size_t kBytes = [] {
     std::size_t most = 0;
     ((most = sizeof(Fs) > most ? sizeof(Fs) : most), ...);
@@ -58,21 +35,19 @@ struct OneOf {
   int slots = 0;  ///< how many it has
 
   template <class F>
-  static constexpr int kind_of() {
-    int kind = -1;
+  static constexpr int kKind = catalogue::kKind<F, catalogue::List<Fs...>>;
+
+  /// Takes a stage's functor, the one at `place` of All; false if the list lacks it.
+  template <class... All>
+  bool take(int place, const StageData& data, catalogue::List<All...>) {
+    bool taken = false;
     int next = 0;
-    ((kind = std::is_same_v<F, Fs> ? next : kind, ++next), ...);
-    return kind;
-  }
-  template <class F>
-  void set(const F& f) {
-    static_assert(kind_of<F>() >= 0);
-    std::memcpy(bytes, &f, sizeof(F));
-    kind = kind_of<F>();
+    ((taken = next++ == place ? set<All>(data) : taken), ...);
+    return taken;
   }
   template <class F>
   bool holds() const {
-    return kind == kind_of<F>();
+    return kind == kKind<F>;
   }
   template <class F>
   ATTN_FN const F& get() const {
@@ -85,19 +60,27 @@ struct OneOf {
     int next = 0;
     ((next++ == kind ? visit(get<Fs>()) : void()), ...);
   }
+
+ private:
+  template <class F>
+  bool set(const StageData& data) {
+    if constexpr (kKind<F> >= 0) {
+      std::memcpy(bytes, data.get(), sizeof(F));
+      kind = kKind<F>;
+    }
+    return kKind<F> >= 0;
+  }
 };
 
-using AnyDeviceScore = OneOf<score::Scale, score::LearnedScale, score::SoftCap, score::Alibi,
-                             score::RelativeTable, score::T5Bias, score::Gaussian,
-                             score::LearnedGaussian, score::Bias, score::Prior, score::Program>;
-using AnyDeviceMask = OneOf<mask::None, mask::Causal, mask::SlidingWindow, mask::Prefix,
-                            mask::Lengths, mask::Documents, mask::Dense, mask::BlockSparse,
-                            mask::Dilated, mask::Around<float>, mask::Around<double>>;
-using AnyDeviceNormaliser =
-    OneOf<normalise::Softmax, normalise::SoftmaxSink, normalise::Identity, normalise::Mean,
-          normalise::Sigmoid, normalise::SummedSigmoid>;
-using AnyDeviceFactor =
-    OneOf<normalise::Dropout, normalise::LocalGaussian, normalise::ScaleWeight>;
+template <class N>
+struct Streams : std::bool_constant<StreamingNormaliser<N>> {};
+template <class F>
+struct IsFactor : std::bool_constant<WeightFactor<F>> {};
+
+using AnyDeviceScore = OneOf<catalogue::Scores>;
+using AnyDeviceMask = OneOf<catalogue::Masks>;
+using AnyDeviceNormaliser = OneOf<decltype(catalogue::only<Streams>(catalogue::Normalisers{}))>;
+using AnyDeviceFactor = OneOf<decltype(catalogue::only<IsFactor>(catalogue::Weights{}))>;
 
 /// Score modifiers, one after the other.
 struct GeneralScore {

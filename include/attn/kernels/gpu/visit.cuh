@@ -6,31 +6,10 @@
 
 #include "attn/core/concepts.hpp"
 #include "attn/kernels/gpu/mma.cuh"
-#include "attn/mask/causal.hpp"
 #include "attn/mask/combine.hpp"
 #include "attn/mask/none.hpp"
-#include "attn/mask/prefix.hpp"
-#include "attn/mask/sliding_window.hpp"
 
 namespace attn::gpu {
-
-/// Whether cover() is a few instructions; other masks are asked row by row, a row a thread.
-template <class M>
-inline constexpr bool kCoversCheaply = false;
-template <>
-inline constexpr bool kCoversCheaply<mask::None> = true;
-template <>
-inline constexpr bool kCoversCheaply<mask::Causal> = true;
-template <>
-inline constexpr bool kCoversCheaply<mask::SlidingWindow> = true;
-template <>
-inline constexpr bool kCoversCheaply<mask::Prefix> = true;
-template <class A, class B>
-inline constexpr bool kCoversCheaply<mask::And<A, B>> = kCoversCheaply<A> && kCoversCheaply<B>;
-template <class A, class B>
-inline constexpr bool kCoversCheaply<mask::Or<A, B>> = kCoversCheaply<A> && kCoversCheaply<B>;
-template <class A>
-inline constexpr bool kCoversCheaply<mask::Not<A>> = kCoversCheaply<A>;
 
 /// A tile to visit; tile == count when there is none left.
 struct Visit {
@@ -64,7 +43,8 @@ __device__ __forceinline__ Visit next_visit(const M& mask, int tile, int count,
                                             const BlockOf& block_of) {
   if constexpr (std::is_same_v<M, mask::None>) {
     return {tile, Cover::all};
-  } else if constexpr (kCoversCheaply<M>) {
+  } else if constexpr (mask::CheapCover<M>) {
+    // Other masks are asked row by row, a row a thread.
     for (; tile < count; tile += 32) {
       const int mine = tile + lane_id();
       const Cover cover = mine < count ? mask.cover(block_of(mine)) : Cover::none;

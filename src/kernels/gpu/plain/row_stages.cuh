@@ -6,20 +6,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "attn/core/params.hpp"
+#include "attn/kernels/catalogue.hpp"
 #include "attn/kernels/gpu/general.cuh"
 #include "attn/kernels/recipe.hpp"
 #include "attn/kernels/stage.hpp"
-#include "attn/normalise/hard.hpp"
-#include "attn/normalise/sparsemax.hpp"
 
 namespace attn::gpu {
 
-using AnyRowNormaliser = OneOf<normalise::Softmax, normalise::SoftmaxSink, normalise::Identity,
-                               normalise::Mean, normalise::Sigmoid, normalise::SummedSigmoid,
-                               normalise::HardMax, normalise::HardSample, normalise::Sparsemax>;
-using AnyRowWeight =
-    OneOf<FactorStage<normalise::Dropout>, FactorStage<normalise::LocalGaussian>,
-          FactorStage<normalise::ScaleWeight>, score::Program>;
+template <class... Fs>
+constexpr catalogue::List<typename WeightStageOf<Fs>::type...> weight_stages(
+    catalogue::List<Fs...>) {
+  return {};
+}
+using WeightStages = decltype(weight_stages(catalogue::Weights{}));
+
+using AnyRowNormaliser = OneOf<catalogue::Normalisers>;
+using AnyRowWeight = OneOf<WeightStages>;
 
 /// Modifiers of weights, one after the other.
 struct RowWeights {

@@ -13,7 +13,7 @@
 #include "attn/kernels/args.hpp"
 #include "attn/kernels/gpu/error.hpp"
 #include "attn/kernels/gpu/hopper/tensor_map.cuh"
-#include "attn/kernels/gpu/visit.cuh"
+#include "attn/mask/combine.hpp"
 
 /// Whether sm_90a is among the architectures of the build: those kernels exist for no other.
 #ifndef ATTN_GPU_HOPPER
@@ -33,8 +33,8 @@ inline constexpr bool kFloat16 = false;
 template <class T, class St>
 inline constexpr bool kBuilt =
     ATTN_GPU_HOPPER != 0 && sizeof(T) == 2 && (kFloat16 || std::is_same_v<T, BFloat16>) &&
-    (kMasksByRow || kCoversCheaply<std::remove_cvref_t<decltype(St::mask)>>) && !St::kRolled &&
-    !St::kHasFactor;
+    (kMasksByRow || mask::CheapCover<std::remove_cvref_t<decltype(St::mask)>>) &&
+    !St::kRolled && !St::kHasFactor;
 template <class T, int kDim, class St>
 inline constexpr bool kForwardBuilt =
     kBuilt<T, St> && (kDim == 128 || (kDim == 64 && kForwardAt64));
