@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-//
 // attn-bench: the rows of docs/performance.md, measured.
+
+// SPDX-License-Identifier: Apache-2.0
 
 #include <fmt/core.h>
 #include <stdlib.h>

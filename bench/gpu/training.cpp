@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: Apache-2.0
-//
 // Rows G7 and G8: training steps on the GPU, with clipping and Adam. Prints name, milliseconds
 // of a step and target tokens a second.
 //     training_bench [name ...]    gru, gru_tf32, transformer, transformer_bf16; default: all
+
+// SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
 #include <chrono>

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-//
 // The limits of one core: multiply-adds a second, and bytes from memory a second.
+
+// SPDX-License-Identifier: Apache-2.0
 
 #include <hwy/highway.h>
 

@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
-//
 // The matrix product of the unfused path: a block of c in registers, b packed in panels, a read
 // in place by broadcasts where its rows are contiguous and packed otherwise.
+
+// SPDX-License-Identifier: Apache-2.0
 
 #include <hwy/highway.h>
 

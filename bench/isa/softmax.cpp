@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-//
 // The softmax of the unfused path, row by row, and its gradient.
+
+// SPDX-License-Identifier: Apache-2.0
 
 #include <hwy/highway.h>
 

@@ -1,3 +1,5 @@
+// The bench's own loops, chosen for the instruction set of this machine.
+
 // SPDX-License-Identifier: Apache-2.0
 
 #include <hwy/highway.h>

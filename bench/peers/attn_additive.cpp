@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-//
 // Ours: additive attention with its two projections, forward and backward.
+
+// SPDX-License-Identifier: Apache-2.0
 
 #include <cstdint>
 #include <memory>

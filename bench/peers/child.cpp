@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-//
 // A contender in a program of its own, so that its libraries never load into ours. One request
 // a line, one JSON object a line back:
 //
@@ -8,6 +6,8 @@
 //   memory PROBLEM THREADS       {"seconds": s, "extra_bytes": b}   beyond inputs and outputs
 //
 // or {"error": "..."}.
+
+// SPDX-License-Identifier: Apache-2.0
 
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
-//
 // attn-bench-libtorch: attention as one writes it with libtorch, behind the line protocol of
 // peers/child.cpp. A program of its own; attn-bench starts it and asks.
+
+// SPDX-License-Identifier: Apache-2.0
 
 #include <torch/torch.h>
 

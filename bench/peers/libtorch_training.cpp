@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
-//
 // The training rows by libtorch, in a program of its own. One request a line, `run ROW THREADS
 // CALLS`, one JSON object a line back: {"seconds": s}, the mean of the calls.
+
+// SPDX-License-Identifier: Apache-2.0
 
 #include <torch/torch.h>
 

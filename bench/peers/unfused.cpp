@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: Apache-2.0
-//
 // Attention as the formula reads: all scores, softmax, product. An honest opponent: its matrix
 // product runs near the machine's limit, a thread works on one head at a time, and the backward
 // takes the weights that the forward left in memory instead of computing them again.
+
+// SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
 #include <cstdint>

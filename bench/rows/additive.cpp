@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-//
 // C7, C8: additive attention, both projections included.
+
+// SPDX-License-Identifier: Apache-2.0
 
 #include <vector>
 

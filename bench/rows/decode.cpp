@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-//
 // C5: one query against a long cache reads every key and value once; memory is the limit.
+
+// SPDX-License-Identifier: Apache-2.0
 
 #include <vector>
 

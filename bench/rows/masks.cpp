@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-//
 // C4: tiles that a mask rules out must cost nothing.
+
+// SPDX-License-Identifier: Apache-2.0
 
 #include <cstdint>
 #include <string>

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-//
 // C9: no score matrix is ever written, so memory beyond the caller's stays small.
+
+// SPDX-License-Identifier: Apache-2.0
 
 #include <cstdint>
 #include <vector>

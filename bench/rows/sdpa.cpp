@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-//
 // C1, C2, C3: plain scaled dot-product attention, the kernels' bread.
+
+// SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
 #include <cstdint>

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-//
 // S: float32 against PyTorch 2 on the same machine (--peer pytorch=...).
+
+// SPDX-License-Identifier: Apache-2.0
 
 #include <cstdint>
 #include <vector>

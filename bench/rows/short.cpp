@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: Apache-2.0
-//
 // C6: where the score matrix fits the first cache, tiling must not cost anything. The unfused
 // backward is handed the weights that its forward made and stored; ours is handed the
 // similarities (worth_keeping) and makes the weights again.
+
+// SPDX-License-Identifier: Apache-2.0
 
 #include <cstdint>
 #include <vector>

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-//
 // M2: the models that ship answer the same texts, many at a time and one by one.
+
+// SPDX-License-Identifier: Apache-2.0
 
 #include <fmt/core.h>
 #include <unistd.h>

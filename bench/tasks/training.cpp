@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-//
 // M1: a training step of each task's model.
+
+// SPDX-License-Identifier: Apache-2.0
 
 #include <fmt/core.h>
 

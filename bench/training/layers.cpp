@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
-//
 // The table every text prints and none measures: what a convolution, a recurrent and a
 // self-attention layer cost as sequences grow, and how far a gradient reaches in one of them.
+
+// SPDX-License-Identifier: Apache-2.0
 
 #include <fmt/core.h>
 

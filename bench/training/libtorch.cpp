@@ -1,3 +1,5 @@
+// Finds the program that runs libtorch's training steps, and asks it.
+
 // SPDX-License-Identifier: Apache-2.0
 
 #include <filesystem>

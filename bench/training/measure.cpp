@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-//
 // Rows C10 to C12: our step beside libtorch's, taking turns, best of many.
+
+// SPDX-License-Identifier: Apache-2.0
 
 #include <fmt/core.h>
 

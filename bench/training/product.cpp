@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-//
 // C12: a matrix product of 1024 x 1024 x 1024.
+
+// SPDX-License-Identifier: Apache-2.0
 
 #include <memory>
 

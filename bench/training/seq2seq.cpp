@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-//
 // C10: a training step of a GRU encoder and decoder with additive attention.
+
+// SPDX-License-Identifier: Apache-2.0
 
 #include <cstdint>
 #include <memory>

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-//
 // C13: how long the program takes to start.
+
+// SPDX-License-Identifier: Apache-2.0
 
 #include <fcntl.h>
 #include <fmt/core.h>

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-//
 // C11: a training step of one layer of the Transformer's encoder.
+
+// SPDX-License-Identifier: Apache-2.0
 
 #include <cstdint>
 #include <memory>

@@ -1,3 +1,5 @@
+// Runs a case of an attention operator through the kernels and the reference.
+
 #include <array>
 #include <cstdint>
 #include <type_traits>

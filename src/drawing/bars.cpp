@@ -1,3 +1,5 @@
+// Draws bars in groups: one bar for each value.
+
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>

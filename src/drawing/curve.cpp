@@ -1,3 +1,5 @@
+// Draws points, lines through them, and the weights of a few queries below.
+
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Draws a text whose words and sentences are shaded by their weights.
+
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>

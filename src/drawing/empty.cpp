@@ -1,3 +1,5 @@
+// Draws the sentence that stands for a map without content.
+
 // SPDX-License-Identifier: Apache-2.0
 
 #include <memory>

@@ -1,3 +1,5 @@
+// Draws matrices of weights: an alignment, or a small one for each head.
+
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Draws a picture once for each step, with the weights of the step laid over it.
+
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>

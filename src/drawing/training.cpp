@@ -1,3 +1,5 @@
+// Draws the curves of a training: losses on the left axis, scores on the right.
+
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Reads a map from JSON; every error names the path of the value.
+
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>

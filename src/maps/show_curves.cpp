@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-
 // Curves, training runs and bars in a terminal.
+
+// SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
 #include <cmath>

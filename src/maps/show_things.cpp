@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-
 // Documents and images in a terminal.
+
+// SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
 #include <cstddef>

@@ -1,3 +1,5 @@
+// Writes a map as JSON with the fewest digits that read back equal.
+
 // SPDX-License-Identifier: Apache-2.0
 
 #include <charconv>

@@ -1,3 +1,5 @@
+// Checks that the sizes and numbers of a map agree.
+
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>

@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
-
 // Random damage to valid files: each either loads or is a FileError, and none makes the reader
 // take more memory than a small file can be worth.
+
+// SPDX-License-Identifier: Apache-2.0
 
 #include <gtest/gtest.h>
 

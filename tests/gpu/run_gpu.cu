@@ -1,3 +1,5 @@
+// Runs a problem of the kernels' tests on the GPU and copies the results back.
+
 #include <cuda_runtime.h>
 
 #include <algorithm>

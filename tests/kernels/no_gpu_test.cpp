@@ -1,3 +1,5 @@
+// A build without CUDA refuses every GPU entry point and says why.
+
 #include <gtest/gtest.h>
 
 #include <string>

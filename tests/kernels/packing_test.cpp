@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-//
 // Sequences of different lengths behind one another.
+
+// SPDX-License-Identifier: Apache-2.0
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-//
 // Keys and values in pages of a shared store.
+
+// SPDX-License-Identifier: Apache-2.0
 
 #include <gtest/gtest.h>
 

@@ -1,3 +1,5 @@
+// One row of a head, step by step: scores, mask, weights and output agree with the model.
+
 #include <gtest/gtest.h>
 
 #include <cmath>

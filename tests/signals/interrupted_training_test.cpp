@@ -1,3 +1,5 @@
+// A training that gets SIGINT at any moment saves and resumes to the same losses.
+
 #include <gtest/gtest.h>
 #include <stdlib.h>
 

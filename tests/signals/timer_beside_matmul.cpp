@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: Apache-2.0
-//
 // timer_beside_matmul SECONDS: multiplies 512 x 512 x 1804 while a timer's handler runs every 2
 // ms, on the ordinary stack as a handler does that knows nothing of us. Fails if a product is
 // not the first one bit for bit, or if the handler never ran.
+
+// SPDX-License-Identifier: Apache-2.0
 
 #include <signal.h>
 #include <sys/time.h>

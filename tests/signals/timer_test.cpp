@@ -1,3 +1,5 @@
+// A signal handler may run at any moment of a matrix product.
+
 #include <gtest/gtest.h>
 
 #include <chrono>

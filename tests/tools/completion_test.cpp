@@ -1,3 +1,5 @@
+// Shell completion offers the values of flags, the models and the arguments.
+
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,3 +1,5 @@
+// attn data: counts, samples, JSON and parts of a user's pairs.
+
 #include <gtest/gtest.h>
 
 #include <filesystem>

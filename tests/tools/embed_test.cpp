@@ -1,3 +1,5 @@
+// attn embed with an encoder of a few numbers: cosines, neighbours, files, errors.
+
 #include <gtest/gtest.h>
 #include <stdlib.h>  // setenv
 

@@ -1,3 +1,5 @@
+// attn explain writes one file, and no text can leave its data block.
+
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -1,3 +1,5 @@
+// attn info tells what this machine and this build can do.
+
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -1,3 +1,5 @@
+// attn mechanisms: the list, one mechanism, the search, the page in docs/, gradient checks.
+
 #include <gtest/gtest.h>
 
 #include <fstream>

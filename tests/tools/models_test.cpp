@@ -1,3 +1,5 @@
+// attn models lists what ships, and a wrong --model is explained.
+
 #include <gtest/gtest.h>
 #include <stdlib.h>  // setenv
 

@@ -1,3 +1,5 @@
+// The program as a whole: help, version, usage errors, exit statuses.
+
 #include <gtest/gtest.h>
 #include <unistd.h>
 

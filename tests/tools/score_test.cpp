@@ -1,3 +1,5 @@
+// attn score equals the recorded scores of other programs and explains bad input.
+
 #include <gtest/gtest.h>
 
 #include <cstddef>

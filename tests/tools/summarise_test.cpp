@@ -1,3 +1,5 @@
+// attn summarise takes a text or a file as its argument.
+
 #include <gtest/gtest.h>
 
 #include <string>

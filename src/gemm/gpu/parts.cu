@@ -1,3 +1,5 @@
+// Splits floats into a high and a low part, so that TF32 products keep a float's precision.
+
 #include <cuda_runtime.h>
 
 #include <algorithm>

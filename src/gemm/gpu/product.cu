@@ -1,3 +1,5 @@
+// Matrix products on the GPU by cuBLASLt.
+
 #include <cublasLt.h>
 #include <cuda_runtime.h>
 

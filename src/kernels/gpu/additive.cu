@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-//
 // Additive attention for recipes chosen at run time: the common ones have kernels of their own.
+
+// SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
 #include <array>

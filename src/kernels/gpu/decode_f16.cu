@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-//
 // Decoding in Float16.
+
+// SPDX-License-Identifier: Apache-2.0
 
 #include "attn/core/dtype.hpp"
 #include "attn/kernels/gpu/decode.hpp"

@@ -1,3 +1,5 @@
+// Dropout of weights: its rate, its scale, and the same draws in forward and backward.
+
 #include <gtest/gtest.h>
 
 #include <cmath>

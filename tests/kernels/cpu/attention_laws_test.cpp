@@ -1,3 +1,5 @@
+// Laws of attention that hold for every kernel: empty rows, padding, order, huge scores, NaN.
+
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Which gradients the backward writes, and that one not wanted changes no other.
+
 #include <gtest/gtest.h>
 
 #include <cmath>

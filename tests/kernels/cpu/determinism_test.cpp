@@ -1,3 +1,5 @@
+// Any number of threads gives the same bits, forward and backward.
+
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
-//
 // Few queries take a path of their own: keys and values are read where they lie, cut into
 // pieces of kPieceKeys, and the pieces are merged.
+
+// SPDX-License-Identifier: Apache-2.0
 
 #include <gtest/gtest.h>
 

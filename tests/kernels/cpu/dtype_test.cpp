@@ -1,3 +1,5 @@
+// Attention on 16-bit storage equals attention on the rounded floats.
+
 #include <gtest/gtest.h>
 
 #include <string>

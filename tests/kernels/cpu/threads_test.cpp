@@ -1,3 +1,5 @@
+// Calls from several threads and from inside tasks of the pool give their own results.
+
 #include <gtest/gtest.h>
 
 #include <cstddef>

@@ -1,3 +1,5 @@
+// Draws random specs of attention problems for property tests.
+
 #include <array>
 #include <cstddef>
 #include <functional>

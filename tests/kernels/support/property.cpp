@@ -1,3 +1,5 @@
+// Checks a property on random problems and prints the smallest one that breaks it.
+
 #include <gtest/gtest.h>
 
 #include <algorithm>

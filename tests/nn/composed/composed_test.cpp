@@ -1,3 +1,5 @@
+// Laws of composed mechanisms: order of memories, sums of probabilities, causality.
+
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,3 +1,5 @@
+// The KV cache, merging of states and forced attention against the whole computed at once.
+
 #include <gtest/gtest.h>
 
 #include <cmath>

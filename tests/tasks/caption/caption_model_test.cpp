@@ -1,3 +1,5 @@
+// Captioning models: saving, damage, maps, scores, and a training that resumes bit for bit.
+
 #include <gtest/gtest.h>
 
 #include <cstddef>

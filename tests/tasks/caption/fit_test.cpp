@@ -1,3 +1,5 @@
+// A user's picture becomes a canvas of the size and colours that captioners learn from.
+
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Row-wise functions of every instruction set against the same in double.
+
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,3 +1,5 @@
+// Batch normalisation: statistics, training and evaluation, gradients, misuse.
+
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,3 +1,5 @@
+// Layer normalisation: mean and variance of rows, gradients, strides, misuse.
+
 #include <gtest/gtest.h>
 
 #include <cmath>

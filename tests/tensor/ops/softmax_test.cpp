@@ -1,3 +1,5 @@
+// Softmax and log-softmax: sums, masks, infinities, NaN, gradients.
+
 #include <gtest/gtest.h>
 
 #include <cmath>

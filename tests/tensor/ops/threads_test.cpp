@@ -1,3 +1,5 @@
+// The number of threads changes no bit of an op's results and gradients.
+
 #include <gtest/gtest.h>
 
 #include <cstddef>
