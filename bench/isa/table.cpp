@@ -1,4 +1,4 @@
-// The bench's own loops, chosen for the instruction set of this machine.
+// The table of the bench's loops for one instruction set.
 
 // SPDX-License-Identifier: Apache-2.0
 

@@ -1,4 +1,4 @@
-// Finds the program that runs libtorch's training steps, and asks it.
+// Training steps of libtorch, run by a child program.
 
 // SPDX-License-Identifier: Apache-2.0
 
