@@ -13,8 +13,9 @@ namespace attn::gemm {
 namespace {
 
 template <class T>
-T at(const T* data, std::int64_t lead, Turn turn, std::int64_t row, std::int64_t column) {
-  return turn == Turn::no ? data[row * lead + column] : data[column * lead + row];
+T at(const T* data, std::int64_t lead, Transpose transpose, std::int64_t row,
+     std::int64_t column) {
+  return transpose == Transpose::no ? data[row * lead + column] : data[column * lead + row];
 }
 
 /// Plain loops, a task for each row, for checks.
@@ -28,7 +29,8 @@ void multiply_plainly(const Args<double>& args, int threads) {
         for (std::int64_t j = 0; j < args.n; ++j) {
           double total = 0.0;
           for (std::int64_t p = 0; p < args.k; ++p)
-            total += at(a, args.lda, args.turn_a, i, p) * at(b, args.ldb, args.turn_b, p, j);
+            total += at(a, args.lda, args.transpose_a, i, p) *
+                     at(b, args.ldb, args.transpose_b, p, j);
           row[j] = args.beta == 0.0 ? total : args.beta * row[j] + total;
         }
       });
@@ -63,8 +65,8 @@ void validate(const Args<T>& args) {
   if (args.m < 0 || args.n < 0 || args.k < 0 || args.batch < 0)
     fail("attn::gemm::product: m ", args.m, ", n ", args.n, ", k ", args.k, ", batch ",
          args.batch, "; none may be negative");
-  const std::int64_t a_row = args.turn_a == Turn::yes ? args.m : args.k;
-  const std::int64_t b_row = args.turn_b == Turn::yes ? args.k : args.n;
+  const std::int64_t a_row = args.transpose_a == Transpose::yes ? args.m : args.k;
+  const std::int64_t b_row = args.transpose_b == Transpose::yes ? args.k : args.n;
   if (args.lda < std::max<std::int64_t>(1, a_row) ||
       args.ldb < std::max<std::int64_t>(1, b_row) ||
       args.ldc < std::max<std::int64_t>(1, args.n))

@@ -19,10 +19,10 @@ using test::Random;
 double entry(const Args<float>& args, std::int64_t i, std::int64_t j, double before) {
   double total = args.beta * before;
   for (std::int64_t p = 0; p < args.k; ++p) {
-    const float a =
-        args.turn_a == Turn::yes ? args.a[p * args.lda + i] : args.a[i * args.lda + p];
-    const float b =
-        args.turn_b == Turn::yes ? args.b[j * args.ldb + p] : args.b[p * args.ldb + j];
+    const float a = args.transpose_a == Transpose::yes ? args.a[p * args.lda + i]
+                                                       : args.a[i * args.lda + p];
+    const float b = args.transpose_b == Transpose::yes ? args.b[j * args.ldb + p]
+                                                       : args.b[p * args.ldb + j];
     total += static_cast<double>(a) * b;
   }
   return total;
@@ -36,8 +36,8 @@ std::vector<float> numbers(const char* name, std::int64_t count) {
 
 TEST(Gemm, EveryTurnAndBetaIsTheDefinition) {
   const std::int64_t m = 5, n = 7, k = 3;
-  for (const Turn turn_a : {Turn::no, Turn::yes}) {
-    for (const Turn turn_b : {Turn::no, Turn::yes}) {
+  for (const Transpose transpose_a : {Transpose::no, Transpose::yes}) {
+    for (const Transpose transpose_b : {Transpose::no, Transpose::yes}) {
       for (const float beta : {0.0f, 1.0f, -0.5f}) {
         const auto a = numbers("a", 40), b = numbers("b", 60);
         const auto before = numbers("c", m * 9);
@@ -46,11 +46,11 @@ TEST(Gemm, EveryTurnAndBetaIsTheDefinition) {
                                .n = n,
                                .k = k,
                                .a = a.data(),
-                               .lda = turn_a == Turn::yes ? 6 : 4,
-                               .turn_a = turn_a,
+                               .lda = transpose_a == Transpose::yes ? 6 : 4,
+                               .transpose_a = transpose_a,
                                .b = b.data(),
-                               .ldb = turn_b == Turn::yes ? 4 : 8,
-                               .turn_b = turn_b,
+                               .ldb = transpose_b == Transpose::yes ? 4 : 8,
+                               .transpose_b = transpose_b,
                                .c = c.data(),
                                .ldc = 9,
                                .beta = beta};
@@ -74,7 +74,7 @@ TEST(Gemm, ATurnedMatrixWithRowsFarApartIsTheSame) {
                          .k = k,
                          .a = a.data(),
                          .lda = lead,
-                         .turn_a = Turn::yes,
+                         .transpose_a = Transpose::yes,
                          .b = b.data(),
                          .ldb = n,
                          .c = c.data(),

@@ -12,11 +12,11 @@
 
 namespace attn::gemm {
 
-/// Whether a matrix is read as it lies or turned.
-enum class Turn { no, yes };
+/// Whether a matrix is read as it lies or transposed.
+enum class Transpose { no, yes };
 
-/// C = A B + beta C for each of `batch` products; row-major. A is [m, k] (turned: stored
-/// [k, m]), B [k, n] (turned: [n, k]), C [m, n]. Leading strides and batch strides count
+/// C = A B + beta C for each of `batch` products; row-major. A is [m, k] (transposed: stored
+/// [k, m]), B [k, n] (transposed: [n, k]), C [m, n]. Leading strides and batch strides count
 /// elements; a batch stride of 0 shares a matrix.
 template <class T>
 struct Args {
@@ -25,10 +25,10 @@ struct Args {
   std::int64_t k = 0;
   const T* a = nullptr;
   std::int64_t lda = 0;
-  Turn turn_a = Turn::no;
+  Transpose transpose_a = Transpose::no;
   const T* b = nullptr;
   std::int64_t ldb = 0;
-  Turn turn_b = Turn::no;
+  Transpose transpose_b = Transpose::no;
   T* c = nullptr;
   std::int64_t ldc = 0;
   T beta = T(0);

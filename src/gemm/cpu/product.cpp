@@ -87,7 +87,7 @@ Cut choose_cut(const Args<float>& args, const ProductTable& table, int threads) 
 
 /// Products of a batch that share B are one product if their rows lie evenly.
 Args<float> joined(const Args<float>& args) {
-  const bool even = args.b_stride == 0 && args.turn_a == Turn::no &&
+  const bool even = args.b_stride == 0 && args.transpose_a == Transpose::no &&
                     args.a_stride == args.m * args.lda && args.c_stride == args.m * args.ldc;
   Args<float> result = args;
   if (even) {
@@ -97,8 +97,8 @@ Args<float> joined(const Args<float>& args) {
   return result;
 }
 
-Strided strided(const float* data, std::int64_t lead, Turn turn) {
-  return turn == Turn::no ? Strided{data, lead, 1} : Strided{data, 1, lead};
+Strided strided(const float* data, std::int64_t lead, Transpose transpose) {
+  return transpose == Transpose::no ? Strided{data, lead, 1} : Strided{data, 1, lead};
 }
 
 BlockProduct block_at(const Args<float>& args, const float* bias, const ProductTable& table,
@@ -106,8 +106,8 @@ BlockProduct block_at(const Args<float>& args, const float* bias, const ProductT
   const std::int64_t batch = index / cut.blocks();
   const std::int64_t row = index % cut.blocks() / cut.across * cut.rows;
   const std::int64_t column = index % cut.across * cut.columns;
-  Strided a = strided(args.a + batch * args.a_stride, args.lda, args.turn_a);
-  Strided b = strided(args.b + batch * args.b_stride, args.ldb, args.turn_b);
+  Strided a = strided(args.a + batch * args.a_stride, args.lda, args.transpose_a);
+  Strided b = strided(args.b + batch * args.b_stride, args.ldb, args.transpose_b);
   a.data = a.at(row, 0);
   b.data = b.at(0, column);
   return {.rows = std::min(cut.rows, args.m - row),

@@ -74,10 +74,11 @@ bool parts_pay(const Args<float>& args) {
 }
 
 Parted::Parted(const Args<float>& args, CUstream_st* stream) : args_(args), stream_(stream) {
-  const Operand a = args.turn_a == Turn::no ? Operand{args.m, args.k, args.lda, true}
-                                            : Operand{args.k, args.m, args.lda, false};
-  const Operand b = args.turn_b == Turn::no ? Operand{args.k, args.n, args.ldb, false}
-                                            : Operand{args.n, args.k, args.ldb, true};
+  const Operand a = args.transpose_a == Transpose::no
+                        ? Operand{args.m, args.k, args.lda, true}
+                        : Operand{args.k, args.m, args.lda, false};
+  const Operand b = args.transpose_b == Transpose::no ? Operand{args.k, args.n, args.ldb, false}
+                                                      : Operand{args.n, args.k, args.ldb, true};
   const std::int64_t a_numbers = 3 * a.rows * a.columns;
   const std::int64_t b_numbers = 3 * b.rows * b.columns;
   const auto bytes = static_cast<std::size_t>(a_numbers + b_numbers) * sizeof(float);

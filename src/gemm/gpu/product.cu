@@ -83,7 +83,7 @@ constexpr std::size_t kWorkspace = std::size_t{32} << 20;
 
 /// A product as cuBLASLt wants it described, and the kernel chosen for it. Made once: choosing
 /// takes longer than a small product, and four descriptors a call a third of its launch.
-/// Row-major as it lies is column-major turned, so C^T = B^T A^T is what cuBLASLt sees.
+/// Row-major as it lies is column-major transposed, so C^T = B^T A^T is what cuBLASLt sees.
 class Plan {
  public:
   template <class T>
@@ -91,8 +91,8 @@ class Plan {
     using Types = TypesOf<T>;
     check(cublasLtMatmulDescCreate(&operation_.handle, Types::compute(products), Types::kScale),
           "cublasLtMatmulDescCreate");
-    set(CUBLASLT_MATMUL_DESC_TRANSA, turn(args.turn_b));
-    set(CUBLASLT_MATMUL_DESC_TRANSB, turn(args.turn_a));
+    set(CUBLASLT_MATMUL_DESC_TRANSA, operation_of(args.transpose_b));
+    set(CUBLASLT_MATMUL_DESC_TRANSB, operation_of(args.transpose_a));
     if (bias != nullptr) {
       set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
       set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
@@ -104,10 +104,10 @@ class Plan {
       put(to, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, batch);
       put(to, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, step);
     };
-    lay_out(b_, args.turn_b == Turn::no ? args.n : args.k,
-            args.turn_b == Turn::no ? args.k : args.n, args.ldb, args.b_stride);
-    lay_out(a_, args.turn_a == Turn::no ? args.k : args.m,
-            args.turn_a == Turn::no ? args.m : args.k, args.lda, args.a_stride);
+    lay_out(b_, args.transpose_b == Transpose::no ? args.n : args.k,
+            args.transpose_b == Transpose::no ? args.k : args.n, args.ldb, args.b_stride);
+    lay_out(a_, args.transpose_a == Transpose::no ? args.k : args.m,
+            args.transpose_a == Transpose::no ? args.m : args.k, args.lda, args.a_stride);
     lay_out(c_, args.n, args.m, args.ldc, args.c_stride);
     choose(handle, args);
   }
@@ -126,8 +126,8 @@ class Plan {
   }
 
  private:
-  static cublasOperation_t turn(Turn turn) {
-    return turn == Turn::yes ? CUBLAS_OP_T : CUBLAS_OP_N;
+  static cublasOperation_t operation_of(Transpose transpose) {
+    return transpose == Transpose::yes ? CUBLAS_OP_T : CUBLAS_OP_N;
   }
   template <class V>
   void set(cublasLtMatmulDescAttributes_t attribute, const V& value) {
@@ -232,8 +232,8 @@ void product_on_gpu(const Args<T>& args, const T* bias, CUstream_st* stream,
                 args.lda,
                 args.ldb,
                 args.ldc,
-                args.turn_a == Turn::yes,
-                args.turn_b == Turn::yes,
+                args.transpose_a == Transpose::yes,
+                args.transpose_b == Transpose::yes,
                 args.batch,
                 args.a_stride,
                 args.b_stride,

@@ -12,7 +12,7 @@
 namespace attn::op {
 namespace {
 
-using gemm::Turn;
+using gemm::Transpose;
 
 /// One step of rows [first, first + rows): everything but the queries and the results.
 template <class T>
@@ -33,7 +33,7 @@ cpu::AttentionForward<T> rows_of(const AttentionInputs& inputs, std::int64_t fir
 /// C_b = A_b^T B_b for each row b of the batch: A [batch, steps, m] lies batch-major, B
 /// [steps, batch, n] time-major.
 template <class T>
-Tensor turned_products(const Tensor& a, const T* b, std::int64_t n) {
+Tensor transposed_products(const Tensor& a, const T* b, std::int64_t n) {
   const std::int64_t batch = a.size(0);
   const std::int64_t steps = a.size(1);
   const std::int64_t m = a.size(2);
@@ -45,7 +45,7 @@ Tensor turned_products(const Tensor& a, const T* b, std::int64_t n) {
                               .k = steps,
                               .a = a.data<T>(),
                               .lda = m,
-                              .turn_a = Turn::yes,
+                              .transpose_a = Transpose::yes,
                               .b = b,
                               .ldb = batch * n,
                               .c = result.mutable_data<T>(),
@@ -83,7 +83,7 @@ AttentionSteps<T>::AttentionSteps(const AttentionInputs& inputs, const Attention
       weights_(memory.weights.mutable_data<T>()),
       contexts_(memory.contexts.mutable_data<T>()) {
   if (!inputs.query.defined()) return;
-  project_ = StepWeight<T>(matrix_of<T>(inputs.query), Turn::yes, steps_);
+  project_ = StepWeight<T>(matrix_of<T>(inputs.query), Transpose::yes, steps_);
   queries_ = memory.queries.mutable_data<T>();
 }
 
@@ -123,7 +123,7 @@ AttentionStepsBackward<T>::AttentionStepsBackward(const AttentionInputs& inputs,
       d_scores_data_(d_scores_.mutable_data<T>()),
       d_queries_data_(d_queries_.mutable_data<T>()) {
   if (inputs.query.defined())
-    project_ = StepWeight<T>(matrix_of<T>(inputs.query), Turn::no, steps_);
+    project_ = StepWeight<T>(matrix_of<T>(inputs.query), Transpose::no, steps_);
   if (!inputs.score.defined()) return;
   d_keys_ = Tensor::zeros(inputs.keys.shape(), kDType<T>);
   d_vectors_ = Tensor::zeros({batch_, key_dim_}, kDType<T>);
@@ -163,12 +163,12 @@ Tensor AttentionStepsBackward<T>::d_keys(Matrix<const T> states) const {
   if (d_keys_.defined()) return d_keys_;
   const T* queries =
       memory_.queries.defined() ? memory_.queries.template data<T>() : states.data;
-  return turned_products<T>(d_scores_, queries, key_dim_);
+  return transposed_products<T>(d_scores_, queries, key_dim_);
 }
 
 template <class T>
 Tensor AttentionStepsBackward<T>::d_values() const {
-  return turned_products<T>(memory_.weights, d_contexts_data_, value_dim_);
+  return transposed_products<T>(memory_.weights, d_contexts_data_, value_dim_);
 }
 
 template <class T>
@@ -176,7 +176,7 @@ Tensor AttentionStepsBackward<T>::d_query(Matrix<const T> states,
                                           ProductList<T>& products) const {
   const Tensor result = Tensor::empty(inputs_.query.shape(), kDType<T>);
   products.add({.a = {d_queries_data_, steps_ * batch_, key_dim_, key_dim_},
-                .turn_a = Turn::yes,
+                .transpose_a = Transpose::yes,
                 .b = states,
                 .c = mutable_matrix_of<T>(result)});
   return result;

@@ -18,7 +18,7 @@
 namespace attn {
 namespace {
 
-using gemm::Turn;
+using gemm::Transpose;
 using op::DecoderInputs;
 using op::Matrix;
 using op::Onto;
@@ -45,10 +45,10 @@ Tensor run_forward(const DecoderInputs& inputs, const Memory& memory) {
                                      inputs.embedding(), memory.order);
   const op::StackForward<T> layers(inputs.rnn, memory.layers);
   const op::AttentionSteps<T> attention(inputs.attention, memory.attention);
-  const op::StepWeight<T> from_context(parts.other, Turn::yes, steps);
+  const op::StepWeight<T> from_context(parts.other, Transpose::yes, steps);
   op::multiply<T>({.a = op::matrix_of<T>(inputs.y),
                    .b = parts.embedding,
-                   .turn_b = Turn::yes,
+                   .transpose_b = Transpose::yes,
                    .c = {layers.bottom().gates(0, 0), steps * shape.batch,
                          shape.input_columns(), shape.kept_columns()}});
 
@@ -81,7 +81,7 @@ Gradients run_backward(const DecoderInputs& inputs, const Memory& memory,
   const op::StackBackward<T> layers(inputs.rnn, memory.layers, grads[Output::state], {});
   const op::AttentionStepsBackward<T> attention(
       inputs.attention, memory.attention, grads[Output::weights], grads[Output::contexts]);
-  const op::StepWeight<T> to_context(parts.other, Turn::no, steps);
+  const op::StepWeight<T> to_context(parts.other, Transpose::no, steps);
   const Tensor d_states =
       grads[Output::states].defined() ? grads[Output::states].contiguous() : Tensor();
   const T* d_out = d_states.defined() ? d_states.data<T>() : nullptr;
@@ -109,7 +109,7 @@ Gradients run_backward(const DecoderInputs& inputs, const Memory& memory,
     const auto to = op::input_parts(op::mutable_matrix_of<T>(result[op::DecoderInput::rnn]),
                                     inputs.embedding(), memory.order);
     products.add({.a = layers.bottom().d_inputs(),
-                  .turn_a = Turn::yes,
+                  .transpose_a = Transpose::yes,
                   .b = op::matrix_of<T>(memory.attention.contexts),
                   .c = to.other});
   }

@@ -21,7 +21,7 @@
 namespace attn::op {
 namespace {
 
-using gemm::Turn;
+using gemm::Transpose;
 
 void check_source(const AttentionInputs& source, const DecoderInputs& inputs,
                   const char* where) {
@@ -156,7 +156,7 @@ void decoder_gradients(const DecoderInputs& inputs, const Needs& needs,
     result[DecoderInput::rnn] = Tensor::empty(inputs.rnn[0].weight_ih.shape(), kDType<T>);
     const Matrix<T> to = mutable_matrix_of<T>(result[DecoderInput::rnn]);
     products.add({.a = d_inputs,
-                  .turn_a = Turn::yes,
+                  .transpose_a = Transpose::yes,
                   .b = matrix_of<T>(inputs.y),
                   .c = input_parts(to, inputs.embedding(), order).embedding});
   }

@@ -20,7 +20,7 @@
 namespace attn {
 namespace {
 
-using gemm::Turn;
+using gemm::Transpose;
 using op::DecoderInputs;
 using op::Matrix;
 using op::Onto;
@@ -88,12 +88,12 @@ void run_forward(const DecoderInputs& inputs, const Memory& memory) {
   const auto join = join_parts(op::matrix_of<T>(inputs.join), shape.hidden);
   const op::StackForward<T> layers(inputs.rnn, memory.layers);
   const op::AttentionSteps<T> attention(inputs.attention, memory.attention);
-  const op::StepWeight<T> feed(parts.other, Turn::yes, steps);
-  const op::StepWeight<T> join_context(join.context, Turn::yes, steps);
-  const op::StepWeight<T> join_state(join.state, Turn::yes, steps);
+  const op::StepWeight<T> feed(parts.other, Transpose::yes, steps);
+  const op::StepWeight<T> join_context(join.context, Transpose::yes, steps);
+  const op::StepWeight<T> join_state(join.state, Transpose::yes, steps);
   op::multiply<T>({.a = op::matrix_of<T>(inputs.y),
                    .b = parts.embedding,
-                   .turn_b = Turn::yes,
+                   .transpose_b = Transpose::yes,
                    .c = {layers.bottom().gates(0, 0), steps * shape.batch,
                          shape.input_columns(), shape.kept_columns()}});
 
@@ -179,16 +179,16 @@ void join_gradients(const DecoderInputs& inputs, const StepsBackward<T>& steps,
         join_parts(op::mutable_matrix_of<T>(result[op::DecoderInput::join]), shape.hidden);
     const Matrix<const T> d_sums{steps.d_sums, rows, steps.width, steps.width};
     products.add({.a = d_sums,
-                  .turn_a = Turn::yes,
+                  .transpose_a = Transpose::yes,
                   .b = op::matrix_of<T>(memory.attention.contexts),
                   .c = to.context});
-    products.add({.a = d_sums, .turn_a = Turn::yes, .b = steps.asked, .c = to.state});
+    products.add({.a = d_sums, .transpose_a = Transpose::yes, .b = steps.asked, .c = to.state});
   }
   if (!needs[op::DecoderInput::rnn] || memory.feeding == InputFeeding::off) return;
   const auto to = op::input_parts(op::mutable_matrix_of<T>(result[op::DecoderInput::rnn]),
                                   inputs.embedding(), kOrder);
   products.add({.a = steps.layers.bottom().d_inputs(),
-                .turn_a = Turn::yes,
+                .transpose_a = Transpose::yes,
                 .b = {steps.attentional, rows, steps.width, steps.width},
                 .c = to.other});
 }
@@ -209,9 +209,9 @@ Gradients run_backward(const DecoderInputs& inputs, const Memory& memory,
       .memory = memory,
       .layers = {inputs.rnn, memory.layers, grads[Output::state], grads[Output::cell]},
       .attention = {inputs.attention, memory.attention, grads[Output::weights], {}},
-      .to_context = {join.context, Turn::no, shape.steps},
-      .to_state = {join.state, Turn::no, shape.steps},
-      .to_fed = {parts.other, Turn::no, shape.steps},
+      .to_context = {join.context, Transpose::no, shape.steps},
+      .to_state = {join.state, Transpose::no, shape.steps},
+      .to_fed = {parts.other, Transpose::no, shape.steps},
       .asked = memory.top_states<T>(),
       .attentional = memory.attentional.data<T>(),
       .d_attentional = d_out.defined() ? d_out.data<T>() : nullptr,

@@ -17,7 +17,7 @@
 namespace attn::op {
 namespace {
 
-using gemm::Turn;
+using gemm::Transpose;
 
 Tensor layer_of(const Tensor& states, std::size_t layer) {
   return states.defined() ? states.select(0, static_cast<std::int64_t>(layer)) : Tensor();
@@ -33,10 +33,10 @@ Tensor stack_of(const std::vector<Layer>& layers, const Part& part) {
 
 template <class T>
 std::vector<StepWeight<T>> upper_weights(const std::vector<RecurrentWeights>& weights,
-                                         Turn turn, std::int64_t steps) {
+                                         Transpose transpose, std::int64_t steps) {
   std::vector<StepWeight<T>> result;
   for (std::size_t layer = 1; layer < weights.size(); ++layer)
-    result.emplace_back(matrix_of<T>(weights[layer].weight_ih), turn, steps);
+    result.emplace_back(matrix_of<T>(weights[layer].weight_ih), transpose, steps);
   return result;
 }
 
@@ -67,7 +67,8 @@ Tensor StackMemory::last_cells() const {
 template <class T>
 StackForward<T>::StackForward(const std::vector<RecurrentWeights>& weights,
                               const StackMemory& memory)
-    : shape_(memory.shape), inputs_(upper_weights<T>(weights, Turn::yes, memory.shape.steps)) {
+    : shape_(memory.shape),
+      inputs_(upper_weights<T>(weights, Transpose::yes, memory.shape.steps)) {
   for (std::size_t layer = 0; layer < weights.size(); ++layer)
     layers_.emplace_back(shape_, weights[layer], memory.layers[layer], Tensor());
 }
@@ -91,7 +92,7 @@ StackBackward<T>::StackBackward(const std::vector<RecurrentWeights>& weights,
                                 const Tensor& d_cell)
     : shape_(memory.shape),
       memory_(memory.layers),
-      inputs_(upper_weights<T>(weights, Turn::no, memory.shape.steps)) {
+      inputs_(upper_weights<T>(weights, Transpose::no, memory.shape.steps)) {
   for (std::size_t layer = 0; layer < weights.size(); ++layer)
     layers_.emplace_back(shape_, weights[layer].weight_hh, memory.layers[layer], Tensor(),
                          layer_of(d_state, layer), layer_of(d_cell, layer));
@@ -131,7 +132,7 @@ void StackBackward<T>::weight_gradients(const Needs& needs, std::size_t first,
                                       shape_.after(0) * shape_.batch * shape_.hidden,
                                   rows, shape_.hidden, shape_.hidden};
       products.add({.a = layers_[layer].d_inputs(),
-                    .turn_a = Turn::yes,
+                    .transpose_a = Transpose::yes,
                     .b = below,
                     .c = mutable_matrix_of<T>(result[place])});
     }

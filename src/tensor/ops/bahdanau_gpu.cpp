@@ -139,10 +139,10 @@ Gradients run_backward(const DecoderInputs& in, const Memory& memory, const Grad
   if (needs[DecoderInput::y])
     down[DecoderInput::y] = multiplied(d_inputs, parts.embedding).reshape(in.y.shape());
   if (needs[DecoderInput::rnn]) {
-    const Tensor turned = d_inputs.transpose(0, 1);
+    const Tensor transposed = d_inputs.transpose(0, 1);
     const Tensor contexts = source.contexts(memory.weights).transpose(0, 1).contiguous();
     down[DecoderInput::rnn] = joined_columns(
-        {multiplied(turned, all_steps(in.y)), multiplied(turned, all_steps(contexts))},
+        {multiplied(transposed, all_steps(in.y)), multiplied(transposed, all_steps(contexts))},
         memory.order);
   }
   if (needs[DecoderInput::state]) down[DecoderInput::state] = layers.d_states();

@@ -112,7 +112,7 @@ typename GpuLooksBack<T>::OfKeys GpuLooksBack<T>::of_keys(Rows<const T> queries)
                            .k = steps_,
                            .a = d_scores_data_,
                            .lda = at_.keys_count,
-                           .turn_a = gemm::Turn::yes,
+                           .transpose_a = gemm::Transpose::yes,
                            .b = queries.data,
                            .ldb = at_.rows * queries.stride,
                            .c = numbers<T>(d_keys),

@@ -114,7 +114,7 @@ void GpuStackForward<T>::pass(std::size_t layer, std::int64_t slot) const {
                            .lda = shape_.hidden,
                            .b = own.weight_data,
                            .ldb = shape_.hidden,
-                           .turn_b = gemm::Turn::yes,
+                           .transpose_b = gemm::Transpose::yes,
                            .c = product(own, slot),
                            .ldc = own.weight.size(0)},
                           nullptr, gpu::stream(), gpu::products());

@@ -104,7 +104,7 @@ struct FedProduct {
                              .lda = weight.size(1),
                              .b = numbers<const T>(weight),
                              .ldb = weight.strides()[0],
-                             .turn_b = gemm::Turn::yes,
+                             .transpose_b = gemm::Transpose::yes,
                              .c = a,
                              .ldc = weight.size(0),
                              .beta = T(1)},

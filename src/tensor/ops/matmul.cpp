@@ -24,14 +24,14 @@ namespace {
 struct Operand {
   Tensor tensor;
   std::int64_t lead = 0;
-  gemm::Turn turn = gemm::Turn::no;
+  gemm::Transpose transpose = gemm::Transpose::no;
 
   explicit Operand(const Tensor& x) : tensor(x) {
     if (fits(x.strides()[-1], x.size(-1), x.strides()[-2], x.size(-2))) {
       lead = lead_of(x.strides()[-2], x.size(-1));
     } else if (fits(x.strides()[-2], x.size(-2), x.strides()[-1], x.size(-1))) {
       lead = lead_of(x.strides()[-1], x.size(-2));
-      turn = gemm::Turn::yes;
+      transpose = gemm::Transpose::yes;
     } else {
       tensor = x.contiguous();
       lead = lead_of(tensor.strides()[-2], x.size(-1));
@@ -106,9 +106,9 @@ void multiply(const Operand& a, const Operand& b, const Batch& batch, const Tens
   args.n = c.size(-1);
   args.k = a.tensor.size(-1);
   args.lda = a.lead;
-  args.turn_a = a.turn;
+  args.transpose_a = a.transpose;
   args.ldb = b.lead;
-  args.turn_b = b.turn;
+  args.transpose_b = b.transpose;
   args.ldc = args.n > 0 ? args.n : 1;
   args.a = op::numbers<const T>(a.tensor);
   args.b = op::numbers<const T>(b.tensor);

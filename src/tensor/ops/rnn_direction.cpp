@@ -19,7 +19,7 @@
 namespace attn::op {
 namespace {
 
-using gemm::Turn;
+using gemm::Transpose;
 
 /// to[j, i] = from[i, j] for rows of features, zero where `time` is past the length.
 enum class Major { batch, time };
@@ -72,7 +72,7 @@ Tensor run_forward(const LayerShape& shape, const Tensor& x, const RecurrentWeig
                            shape.kept_columns()};
   multiply<T>({.a = matrix_of<T>(x),
                .b = matrix_of<T>(weights.weight_ih),
-               .turn_b = Turn::yes,
+               .transpose_b = Transpose::yes,
                .c = products});
   in_row_blocks(shape.batch, [&](std::int64_t first, std::int64_t rows) {
     for (std::int64_t step = 0; step < shape.steps; ++step) {
@@ -113,7 +113,7 @@ Gradients run_backward(const KeptLayer& kept, const Gradients& grads, const Need
   if (needs[Input::weight_ih]) {
     result[Input::weight_ih] = Tensor::empty(weight.shape(), kDType<T>);
     products.add({.a = layer.d_inputs(),
-                  .turn_a = Turn::yes,
+                  .transpose_a = Transpose::yes,
                   .b = matrix_of<T>(x),
                   .c = mutable_matrix_of<T>(result[Input::weight_ih])});
   }

@@ -23,7 +23,7 @@
 namespace attn::op {
 namespace {
 
-using gemm::Turn;
+using gemm::Transpose;
 
 /// The time of step number `step`.
 std::int64_t time_of(const LayerShape& shape, std::int64_t step) {
@@ -67,7 +67,7 @@ Tensor run_forward(const LayerShape& shape, const Tensor& x, const RecurrentWeig
                              .lda = hidden,
                              .b = numbers<const T>(weights.weight_hh),
                              .ldb = hidden,
-                             .turn_b = Turn::yes,
+                             .transpose_b = Transpose::yes,
                              .c = numbers<T>(u),
                              .ldc = columns},
                             nullptr, gpu::stream(), gpu::products());

@@ -16,7 +16,7 @@
 namespace attn::op {
 namespace {
 
-using gemm::Turn;
+using gemm::Transpose;
 
 const std::int64_t* lengths_of(const Tensor& lengths) {
   return lengths.defined() ? lengths.data<std::int64_t>() : nullptr;
@@ -79,7 +79,7 @@ template <class T>
 LayerForward<T>::LayerForward(const LayerShape& shape, const RecurrentWeights& weights,
                               const LayerMemory& memory, const Tensor& lengths)
     : shape_(shape),
-      recurrent_(matrix_of<T>(weights.weight_hh), Turn::yes, shape.steps),
+      recurrent_(matrix_of<T>(weights.weight_hh), Transpose::yes, shape.steps),
       bias_(kept_bias(shape, weights)),
       bias_data_(bias_.data<T>()),
       gates_(memory.gates.mutable_data<T>()),
@@ -142,10 +142,10 @@ LayerBackward<T>::LayerBackward(const LayerShape& shape, const Tensor& weight_hh
     d_cell_ = copy_or_zeros(d_cell, d_state_.shape(), kDType<T>);
     d_cell_data_ = d_cell_.mutable_data<T>();
     cells_ = memory.cells.data<T>();
-    direct_ = StepWeight<T>(weight, Turn::no, shape.steps);
+    direct_ = StepWeight<T>(weight, Transpose::no, shape.steps);
   } else {
-    direct_ = StepWeight<T>(weight.rows_from(0, 2 * hidden), Turn::no, shape.steps);
-    reset_ = StepWeight<T>(weight.rows_from(2 * hidden, hidden), Turn::no, shape.steps);
+    direct_ = StepWeight<T>(weight.rows_from(0, 2 * hidden), Transpose::no, shape.steps);
+    reset_ = StepWeight<T>(weight.rows_from(2 * hidden, hidden), Transpose::no, shape.steps);
   }
 }
 
@@ -201,11 +201,11 @@ Tensor LayerBackward<T>::d_weight_hh(ProductList<T>& products) const {
   // The last gate of an LSTM lies where it belongs, that of a GRU stands for its new gate.
   const std::int64_t before_last = to.rows - hidden;
   products.add({.a = gates.columns_from(0, before_last),
-                .turn_a = Turn::yes,
+                .transpose_a = Transpose::yes,
                 .b = states,
                 .c = to.rows_from(0, before_last)});
   products.add({.a = gates.columns_from(3 * hidden, hidden),
-                .turn_a = Turn::yes,
+                .transpose_a = Transpose::yes,
                 .b = states,
                 .c = to.rows_from(before_last, hidden)});
   return result;

@@ -14,7 +14,7 @@
 namespace attn::op {
 namespace {
 
-using gemm::Turn;
+using gemm::Transpose;
 
 /// Laying a weight out costs about as much as a product with six rows.
 constexpr std::int64_t kStepsToPack = 3;
@@ -26,9 +26,9 @@ constexpr std::int64_t kPieceRows = 256;
 
 template <class T>
 void multiply(const Product<T>& product) {
-  const auto& [a, turn_a, b, turn_b, c, onto] = product;
+  const auto& [a, transpose_a, b, transpose_b, c, onto] = product;
   if (c.rows == 0 || c.columns == 0) return;
-  const std::int64_t depth = turn_a == Turn::yes ? a.rows : a.columns;
+  const std::int64_t depth = transpose_a == Transpose::yes ? a.rows : a.columns;
   if (depth == 0) {
     for (std::int64_t row = 0; row < c.rows && onto == Onto::replace; ++row)
       std::fill_n(c.data + row * c.stride, c.columns, T(0));
@@ -39,10 +39,10 @@ void multiply(const Product<T>& product) {
                               .k = depth,
                               .a = a.data,
                               .lda = a.stride,
-                              .turn_a = turn_a,
+                              .transpose_a = transpose_a,
                               .b = b.data,
                               .ldb = b.stride,
-                              .turn_b = turn_b,
+                              .transpose_b = transpose_b,
                               .c = c.data,
                               .ldc = c.stride,
                               .beta = onto == Onto::add ? T(1) : T(0)});
@@ -55,8 +55,8 @@ void ProductList<T>::run() const {
     for (std::int64_t row = 0; row < product.c.rows; row += kPieceRows) {
       const std::int64_t rows = std::min(kPieceRows, product.c.rows - row);
       Product<T> piece = product;
-      piece.a = product.turn_a == Turn::yes ? product.a.columns_from(row, rows)
-                                            : product.a.rows_from(row, rows);
+      piece.a = product.transpose_a == Transpose::yes ? product.a.columns_from(row, rows)
+                                                      : product.a.rows_from(row, rows);
       piece.c = product.c.rows_from(row, rows);
       pieces.push_back(piece);
     }
@@ -68,10 +68,10 @@ void ProductList<T>::run() const {
 }
 
 template <class T>
-StepWeight<T>::StepWeight(Matrix<const T> weight, Turn turn, std::int64_t steps)
-    : weight_(weight), turn_(turn) {
+StepWeight<T>::StepWeight(Matrix<const T> weight, Transpose transpose, std::int64_t steps)
+    : weight_(weight), transpose_(transpose) {
   if constexpr (std::is_same_v<T, float>) {
-    const bool turned = turn == Turn::yes;
+    const bool turned = transpose == Transpose::yes;
     const std::int64_t n = turned ? weight.rows : weight.columns;
     const std::int64_t k = turned ? weight.columns : weight.rows;
     if (steps < kStepsToPack || n == 0 || k == 0) return;
@@ -91,7 +91,7 @@ StepWeight<T>::StepWeight(Matrix<const T> weight, Turn turn, std::int64_t steps)
 template <class T>
 void StepWeight<T>::run(std::int64_t rows, const T* a, std::int64_t a_stride, T* c,
                         std::int64_t c_stride, Onto onto) const {
-  const bool turned = turn_ == Turn::yes;
+  const bool turned = transpose_ == Transpose::yes;
   const std::int64_t n = turned ? weight_.rows : weight_.columns;
   const std::int64_t k = turned ? weight_.columns : weight_.rows;
   if constexpr (std::is_same_v<T, float>) {
@@ -104,7 +104,7 @@ void StepWeight<T>::run(std::int64_t rows, const T* a, std::int64_t a_stride, T*
   }
   multiply<T>({.a = {a, rows, k, a_stride},
                .b = weight_,
-               .turn_b = turn_,
+               .transpose_b = transpose_,
                .c = {c, rows, n, c_stride},
                .onto = onto});
 }

@@ -54,9 +54,9 @@ enum class Onto { replace, add };
 template <class T>
 struct Product {
   Matrix<const T> a;
-  gemm::Turn turn_a = gemm::Turn::no;
+  gemm::Transpose transpose_a = gemm::Transpose::no;
   Matrix<const T> b;
-  gemm::Turn turn_b = gemm::Turn::no;
+  gemm::Transpose transpose_b = gemm::Transpose::no;
   Matrix<T> c;
   Onto onto = Onto::replace;
 };
@@ -76,13 +76,13 @@ class ProductList {
   std::vector<Product<T>> products_;
 };
 
-/// Multiplies the rows of a step by W^T (Turn::yes) or W. Made once before a loop of `steps`;
-/// it pays then to lay W out anew.
+/// Multiplies the rows of a step by W^T (Transpose::yes) or W. Made once before a loop of
+/// `steps`; it pays then to lay W out anew.
 template <class T>
 class StepWeight {
  public:
   StepWeight() = default;
-  StepWeight(Matrix<const T> weight, gemm::Turn turn, std::int64_t steps);
+  StepWeight(Matrix<const T> weight, gemm::Transpose transpose, std::int64_t steps);
 
   /// c [rows, n] = or += a [rows, k] times the weight.
   void run(std::int64_t rows, const T* a, std::int64_t a_stride, T* c, std::int64_t c_stride,
@@ -90,7 +90,7 @@ class StepWeight {
 
  private:
   Matrix<const T> weight_;
-  gemm::Turn turn_ = gemm::Turn::no;
+  gemm::Transpose transpose_ = gemm::Transpose::no;
   Tensor panels_;
   float* panels_data_ = nullptr;
 };

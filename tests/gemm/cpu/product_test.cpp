@@ -26,8 +26,8 @@ struct Case {
   std::int64_t m = 0;
   std::int64_t n = 0;
   std::int64_t k = 0;
-  Turn turn_a = Turn::no;
-  Turn turn_b = Turn::no;
+  Transpose transpose_a = Transpose::no;
+  Transpose transpose_b = Transpose::no;
   float beta = 0.0f;
   bool bias = false;
   std::int64_t batch = 1;
@@ -36,10 +36,10 @@ struct Case {
 
   std::string text() const {
     return std::to_string(m) + " x " + std::to_string(n) + " x " + std::to_string(k) +
-           (turn_a == Turn::yes ? ", A turned" : "") +
-           (turn_b == Turn::yes ? ", B turned" : "") + ", beta " + std::to_string(beta) +
-           (bias ? ", bias" : "") + ", batch " + std::to_string(batch) + ", pad " +
-           std::to_string(pad) + (share_b ? ", B shared" : "");
+           (transpose_a == Transpose::yes ? ", A turned" : "") +
+           (transpose_b == Transpose::yes ? ", B turned" : "") + ", beta " +
+           std::to_string(beta) + (bias ? ", bias" : "") + ", batch " + std::to_string(batch) +
+           ", pad " + std::to_string(pad) + (share_b ? ", B shared" : "");
   }
 };
 
@@ -48,8 +48,8 @@ class Problem {
  public:
   explicit Problem(const Case& problem) : case_(problem) {
     test::Random random(problem.text());
-    const bool ta = problem.turn_a == Turn::yes;
-    const bool tb = problem.turn_b == Turn::yes;
+    const bool ta = problem.transpose_a == Transpose::yes;
+    const bool tb = problem.transpose_b == Transpose::yes;
     a_ =
         matrices(random, ta ? problem.k : problem.m, ta ? problem.m : problem.k, problem.batch);
     b_ = matrices(random, tb ? problem.n : problem.k, tb ? problem.k : problem.n,
@@ -63,10 +63,10 @@ class Problem {
              .k = problem.k,
              .a = a_.data(),
              .lda = (ta ? problem.m : problem.k) + problem.pad,
-             .turn_a = problem.turn_a,
+             .transpose_a = problem.transpose_a,
              .b = b_.data(),
              .ldb = (tb ? problem.k : problem.n) + problem.pad,
-             .turn_b = problem.turn_b,
+             .transpose_b = problem.transpose_b,
              .ldc = problem.n + problem.pad,
              .beta = problem.beta,
              .batch = problem.batch};
@@ -120,8 +120,10 @@ class Problem {
     const float* a = args_.a + p * args_.a_stride;
     const float* b = args_.b + p * args_.b_stride;
     for (std::int64_t k = 0; k < case_.k; ++k)
-      sum += double{case_.turn_a == Turn::yes ? a[k * args_.lda + i] : a[i * args_.lda + k]} *
-             double{case_.turn_b == Turn::yes ? b[j * args_.ldb + k] : b[k * args_.ldb + j]};
+      sum += double{case_.transpose_a == Transpose::yes ? a[k * args_.lda + i]
+                                                        : a[i * args_.lda + k]} *
+             double{case_.transpose_b == Transpose::yes ? b[j * args_.ldb + k]
+                                                        : b[k * args_.ldb + j]};
     return sum;
   }
 
@@ -131,7 +133,7 @@ class Problem {
 };
 
 /// Extents on both sides of every block, vector and part that the kernels know.
-Case random_case(test::Random& random, Turn turn_a, Turn turn_b) {
+Case random_case(test::Random& random, Transpose transpose_a, Transpose transpose_b) {
   const std::vector<std::int64_t> rows{1,  2,  3,  4,  5,  6,  7,  8,  9,
                                        11, 12, 13, 23, 25, 48, 49, 61, 150};
   const std::vector<std::int64_t> columns{1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 32, 33, 65, 130};
@@ -140,8 +142,8 @@ Case random_case(test::Random& random, Turn turn_a, Turn turn_b) {
     return list[static_cast<std::size_t>(random.whole(0, static_cast<int>(list.size()) - 1))];
   };
   Case result{.m = one_of(rows), .n = one_of(columns), .k = one_of(depths)};
-  result.turn_a = turn_a;
-  result.turn_b = turn_b;
+  result.transpose_a = transpose_a;
+  result.transpose_b = transpose_b;
   result.beta = static_cast<float>(random.whole(0, 2)) * 0.5f;
   result.bias = random.whole(0, 1) == 1;
   result.pad = random.whole(0, 1) * random.whole(1, 5);
@@ -159,10 +161,10 @@ class ProductOn : public testing::TestWithParam<Target> {
 
 TEST_P(ProductOn, EveryExtentTurnStrideAndBetaIsTheDefinition) {
   test::Random random("products");
-  for (const Turn turn_a : {Turn::no, Turn::yes})
-    for (const Turn turn_b : {Turn::no, Turn::yes})
+  for (const Transpose transpose_a : {Transpose::no, Transpose::yes})
+    for (const Transpose transpose_b : {Transpose::no, Transpose::yes})
       for (int i = 0; i < 120; ++i) {
-        const Case drawn = random_case(random, turn_a, turn_b);
+        const Case drawn = random_case(random, transpose_a, transpose_b);
         SCOPED_TRACE(drawn.text());
         const Problem problem(drawn);
         ASSERT_NO_FATAL_FAILURE(problem.expect_right(problem.run(GetParam(), 2)));
@@ -170,8 +172,8 @@ TEST_P(ProductOn, EveryExtentTurnStrideAndBetaIsTheDefinition) {
 }
 
 TEST_P(ProductOn, LargeProductsInManyBlocksAreTheDefinition) {
-  for (const Turn turn_a : {Turn::no, Turn::yes})
-    for (const Turn turn_b : {Turn::no, Turn::yes})
+  for (const Transpose transpose_a : {Transpose::no, Transpose::yes})
+    for (const Transpose transpose_b : {Transpose::no, Transpose::yes})
       for (const auto& [m, n, k] :
            {std::array<std::int64_t, 3>{101, 1100, 70},
             std::array<std::int64_t, 3>{150, 40, 1300},
@@ -180,8 +182,8 @@ TEST_P(ProductOn, LargeProductsInManyBlocksAreTheDefinition) {
         const Problem problem({.m = m,
                                .n = n,
                                .k = k,
-                               .turn_a = turn_a,
-                               .turn_b = turn_b,
+                               .transpose_a = transpose_a,
+                               .transpose_b = transpose_b,
                                .beta = 1.0f,
                                .bias = true});
         SCOPED_TRACE(std::to_string(m) + " x " + std::to_string(n));
@@ -190,14 +192,18 @@ TEST_P(ProductOn, LargeProductsInManyBlocksAreTheDefinition) {
 }
 
 TEST_P(ProductOn, ThreadsChangeNoBit) {
-  for (const Turn turn_a : {Turn::no, Turn::yes})
-    for (const Turn turn_b : {Turn::no, Turn::yes})
+  for (const Transpose transpose_a : {Transpose::no, Transpose::yes})
+    for (const Transpose transpose_b : {Transpose::no, Transpose::yes})
       for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{200, 300, 700},
                                     std::array<std::int64_t, 3>{3, 4000, 600},
                                     std::array<std::int64_t, 3>{4000, 3, 600},
                                     std::array<std::int64_t, 3>{9, 2000, 600}}) {
-        const Problem problem(
-            {.m = m, .n = n, .k = k, .turn_a = turn_a, .turn_b = turn_b, .bias = true});
+        const Problem problem({.m = m,
+                               .n = n,
+                               .k = k,
+                               .transpose_a = transpose_a,
+                               .transpose_b = transpose_b,
+                               .bias = true});
         const auto alone = problem.run(GetParam(), 1);
         for (const int threads : {2, 3, 16})
           ASSERT_EQ(alone, problem.run(GetParam(), threads))
@@ -211,7 +217,7 @@ TEST_P(ProductOn, RowsAndColumnsDoNotChangeEachOther) {
   test::Random random("rows");
   const auto a = random.numbers<float>(static_cast<std::size_t>(m * k));
   const auto b = random.numbers<float>(static_cast<std::size_t>(n * k));
-  for (const Turn turn_b : {Turn::no, Turn::yes}) {
+  for (const Transpose transpose_b : {Transpose::no, Transpose::yes}) {
     std::vector<float> all(static_cast<std::size_t>(m * n));
     Args<float> args{.m = m,
                      .n = n,
@@ -219,8 +225,8 @@ TEST_P(ProductOn, RowsAndColumnsDoNotChangeEachOther) {
                      .a = a.data(),
                      .lda = k,
                      .b = b.data(),
-                     .ldb = turn_b == Turn::yes ? k : n,
-                     .turn_b = turn_b,
+                     .ldb = transpose_b == Transpose::yes ? k : n,
+                     .transpose_b = transpose_b,
                      .c = all.data(),
                      .ldc = n};
     product_on(GetParam(), args, nullptr, 2);

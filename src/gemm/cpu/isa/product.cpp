@@ -17,7 +17,7 @@ namespace {
 /// whatever the other extents, the cuts and the threads are. A block of rows of A of this depth
 /// stays in L1 (18 KiB with AVX-512) while the panels of B stream by.
 constexpr std::int64_t kDepth = 512;
-/// Rows of a product that B, where it lies turned, is not laid out for.
+/// Rows of a product that B, where it lies transposed, is not laid out for.
 constexpr int kFewRows = kRows > 6 ? 8 : 4;
 /// Columns of B that are laid out in panels at once, for L2.
 constexpr std::int64_t kBlockColumns = 512;
@@ -43,7 +43,7 @@ struct Part {
   bool last;
 };
 
-/// Rows of A that are packed at once: where A lies turned, its lines are then used whole.
+/// Rows of A that are packed at once: where A lies transposed, its lines are then used whole.
 constexpr int kGroup = 4;
 constexpr int kGroupRows = kGroup * kRows;
 
@@ -253,8 +253,9 @@ void multiply_columns(const BlockProduct& block, const Part& part, std::int64_t 
   }
 }
 
-/// Few rows and B turned, so that both lie along the depth: lanes of sums, added up at the end.
-/// Squares turned in registers would keep the order of all other sums, but at half the speed.
+/// Few rows and B transposed, so that both lie along the depth: lanes of sums, added up at the
+/// end. Squares transposed in registers would keep the order of all other sums, but at half the
+/// speed.
 template <bool kAdd, int kR, int kColumns>
 ATTN_FN void multiply_dots(const float* a, std::int64_t a_row, const float* b,
                            std::int64_t b_column, int depth, float* c, std::int64_t c_stride) {
@@ -304,9 +305,9 @@ ATTN_FN void multiply_dots(const float* a, std::int64_t a_row, const float* b,
 }
 
 template <bool kAdd, int kR = kFewRows>
-void multiply_few_turned(const BlockProduct& block, const Part& part, Left a) {
+void multiply_few_transposed(const BlockProduct& block, const Part& part, Left a) {
   if constexpr (kR > 0) {
-    if (block.rows != kR) return multiply_few_turned<kAdd, kR - 1>(block, part, a);
+    if (block.rows != kR) return multiply_few_transposed<kAdd, kR - 1>(block, part, a);
     constexpr int kMost = 2 * kFewRows / kR;
     constexpr int kColumns = kMost > 8 ? 8 : kMost;
     std::int64_t j = 0;
@@ -439,7 +440,7 @@ void multiply_part(const BlockProduct& block, const Part& part, const Room& room
         for (int k = 0; k < part.depth; ++k)
           room.rows.data[r * part.depth + k] = *block.a.at(r, part.first + k);
     }
-    multiply_few_turned<kAdd>(block, part, a);
+    multiply_few_transposed<kAdd>(block, part, a);
     j = block.columns;
   } else if (in_place(block)) {
     // What is left of a panel goes into one, so that many rows need not meet it in two steps.
@@ -489,9 +490,9 @@ void multiply_all(const BlockProduct& block, std::byte* scratch) {
   }
 }
 
-/// Few columns are few rows of the turned product.
+/// Few columns are few rows of the transposed product.
 constexpr std::int64_t kThinRows = 512;
-BlockProduct turned(const BlockProduct& block, std::int64_t row, float* c) {
+BlockProduct transposed(const BlockProduct& block, std::int64_t row, float* c) {
   const std::int64_t rows = min(kThinRows, block.rows - row);
   return {.rows = block.columns,
           .columns = rows,
@@ -508,7 +509,7 @@ void multiply_thin(const BlockProduct& block, std::byte* memory) {
   Scratch scratch{memory};
   float* aside = scratch.take<float>(kFewRows * kThinRows);
   for (std::int64_t row = 0; row < block.rows; row += kThinRows) {
-    const BlockProduct part = turned(block, row, aside);
+    const BlockProduct part = transposed(block, row, aside);
     float* c = block.c + row * block.c_stride;
     for (std::int64_t i = 0; block.beta != 0.0f && i < part.columns; ++i)
       for (std::int64_t j = 0; j < block.columns; ++j)
@@ -525,7 +526,7 @@ std::size_t bytes(const BlockProduct& block) {
   if (!block.thin) return Room(block, nullptr).bytes;
   Scratch scratch;
   scratch.take<float>(kFewRows * kThinRows);
-  return scratch.used + Room(turned(block, 0, nullptr), nullptr).bytes;
+  return scratch.used + Room(transposed(block, 0, nullptr), nullptr).bytes;
 }
 
 void product(const BlockProduct& block, std::byte* scratch) {
