@@ -9,6 +9,7 @@
 #include "attn/tensor/ops/conv.hpp"
 #include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/ops/join.hpp"
+#include "attn/tensor/ops/linear_attention.hpp"
 #include "attn/tensor/ops/loss.hpp"
 #include "attn/tensor/ops/matmul.hpp"
 #include "attn/tensor/ops/merge.hpp"
