@@ -19,11 +19,15 @@
 
 namespace attn::test {
 
-/// ATTN_LEARNING_STEPS: so many steps of each training at most, whose result is then not
-/// judged. The sanitizers' build sets it: they look at memory, and later steps use no other.
+/// Whether trainings run to their end and are judged. ATTN_LEARNING_STEPS, which the check
+/// under the sanitizers sets, cuts them short: the later steps use no other memory.
+inline bool is_judged() {
+  return std::getenv("ATTN_LEARNING_STEPS") == nullptr;
+}
+
+/// The steps of a training, or ATTN_LEARNING_STEPS if that is less.
 inline int most_steps(int steps) {
-  const char* most = std::getenv("ATTN_LEARNING_STEPS");
-  return most == nullptr ? steps : std::min(steps, std::stoi(most));
+  return is_judged() ? steps : std::min(steps, std::stoi(std::getenv("ATTN_LEARNING_STEPS")));
 }
 
 /// Both return the loss after training; each begins with the same seed.
@@ -33,7 +37,7 @@ inline void expect_learns(double bound, const std::function<double()>& train_wit
   const double with = train_with();
   nn::seed(7);
   const double without = train_without();
-  if (std::getenv("ATTN_LEARNING_STEPS") != nullptr) return;
+  if (!is_judged()) return;
   EXPECT_LT(with, bound) << "with attention";
   EXPECT_GT(without, bound) << "without attention the bound should be out of reach";
 }
