@@ -88,9 +88,12 @@ function(_attn_kernel_objects target set objects highway)
     $<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>
     ATTN_TARGET=${set} ATTN_TARGET_${upper}=1 HWY_COMPILE_ONLY_STATIC HWY_IS_DEBUG_BUILD=0)
   # Under the sanitizers these files take minutes: attention.cpp 268 s at -O3, 42 s at -O1;
-  # stages.cpp over a minute at -O1, 17 s if the scopes of lanes are not watched.
+  # stages.cpp over a minute at -O1, 17 s if the scopes of lanes are not watched. A build that
+  # runs none of them says ATTN_KERNEL_OPTIMISE=-O0: gemm's product.cpp 19 s at -O3, 4 s so.
   set(optimise -O3)
-  if("${CMAKE_CXX_FLAGS}" MATCHES "-fsanitize")
+  if(ATTN_KERNEL_OPTIMISE)
+    set(optimise ${ATTN_KERNEL_OPTIMISE})
+  elseif("${CMAKE_CXX_FLAGS}" MATCHES "-fsanitize")
     set(optimise -O1 -fno-sanitize-address-use-after-scope)
   endif()
   # Link-time optimisation would mix code of different instruction sets.
