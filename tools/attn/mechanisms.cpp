@@ -16,6 +16,7 @@
 #include "tools/attn/command.hpp"
 #include "tools/attn/invocation.hpp"
 #include "tools/attn/mechanism_search.hpp"
+#include "tools/attn/tex.hpp"
 #include "tools/attn/wrap.hpp"
 #include "tools/serve/mechanism_json.hpp"
 
@@ -102,9 +103,10 @@ void print_markdown(const Streams& streams) {
   for (const auto& [family, members] : by_family()) {
     fmt::print(streams.out, "\n## {}\n", family);
     for (const nn::Mechanism* mechanism : members) {
-      fmt::print(streams.out, "\n### {}\n\n{}.\n\n{}\n\n{}\n{}\n", mechanism->name,
-                 mechanism->title, wrap(mechanism->formula, "    ", "      "),
-                 wrap(mechanism->paper, "- Paper: ", "  "),
+      fmt::print(streams.out, "\n### {}\n\n{}.\n", mechanism->name, mechanism->title);
+      for (const std::string& statement : tex(mechanism->formula))
+        fmt::print(streams.out, "\n{}\n", wrap("$$" + statement + "$$"));
+      fmt::print(streams.out, "\n{}\n{}\n", wrap(mechanism->paper, "- Paper: ", "  "),
                  wrap(mechanism->made_of, "- Made of: ", "  "));
       if (!mechanism->options.empty())
         fmt::print(streams.out, "- Options:\n{}\n", indented(mechanism->options, "  - "));
