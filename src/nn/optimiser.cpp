@@ -9,12 +9,12 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
-#include "attn/kernels/target.hpp"
 #include "attn/nn/module.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "kernels/cpu/isa_table.hpp"
 #include "nn/cpu/optimiser_table.hpp"
 #include "nn/gpu/optimiser.hpp"
 #include "nn/replace.hpp"
@@ -23,24 +23,7 @@
 #include "tensor/cpu/pointwise_table.hpp"
 #include "tensor/op.hpp"
 
-namespace attn {
-namespace cpu {
-
-const OptimiserTable& optimiser_table() {
-#if defined(__aarch64__)
-  return neon::optimiser_kernels();
-#else
-  static const OptimiserTable& table =
-      best_target() == Target::avx512 ? avx512::optimiser_kernels()
-      : best_target() == Target::avx2 ? avx2::optimiser_kernels()
-                                      : sse4::optimiser_kernels();
-  return table;
-#endif
-}
-
-}  // namespace cpu
-
-namespace nn {
+namespace attn::nn {
 namespace {
 
 std::vector<Tensor> zeros_like(const std::vector<NamedTensor>& parameters) {
@@ -53,7 +36,7 @@ std::vector<Tensor> zeros_like(const std::vector<NamedTensor>& parameters) {
 
 void update(std::int64_t count, const AdamStep& step, const float* grad, float* parameter,
             float* mean, float* square) {
-  const cpu::OptimiserTable& table = cpu::optimiser_table();
+  const cpu::OptimiserTable& table = cpu::best_table<cpu::OptimiserTable>();
   op::in_blocks(count, op::kGrain, [&](std::int64_t begin, std::int64_t end) {
     table.adam(end - begin, step, grad + begin, parameter + begin, mean + begin,
                square + begin);
@@ -265,5 +248,4 @@ double clip_gradients(const Module& module, double most) {
   return norm;
 }
 
-}  // namespace nn
-}  // namespace attn
+}  // namespace attn::nn

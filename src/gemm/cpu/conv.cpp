@@ -10,6 +10,7 @@
 #include "attn/kernels/target.hpp"
 #include "gemm/cpu/product_table.hpp"
 #include "gemm/cpu/unfold_table.hpp"
+#include "kernels/cpu/isa_table.hpp"
 #include "kernels/cpu/scratch.hpp"
 #include "kernels/cpu/team_scratch.hpp"
 
@@ -33,8 +34,8 @@ std::int64_t in_parts(std::int64_t size, std::int64_t part) {
 struct Walk {
   Walk(Target target, const ConvShape& from)
       : shape(from),
-        products(cpu::product_table(target)),
-        unfolding(cpu::unfold_table(target)),
+        products(cpu::isa_table<cpu::ProductTable>(target)),
+        unfolding(cpu::isa_table<cpu::UnfoldTable>(target)),
         image(from),
         depth(image.depth()),
         places(image.places()),

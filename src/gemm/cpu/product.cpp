@@ -7,6 +7,7 @@
 #include "attn/gemm/gemm.hpp"
 #include "attn/kernels/target.hpp"
 #include "gemm/cpu/product_table.hpp"
+#include "kernels/cpu/isa_table.hpp"
 #include "kernels/cpu/team_scratch.hpp"
 
 namespace attn::gemm {
@@ -126,7 +127,7 @@ BlockProduct block_at(const Args<float>& args, const float* bias, const ProductT
 }  // namespace
 
 void product_on(Target target, const Args<float>& given, const float* bias, int threads) {
-  const ProductTable& table = cpu::product_table(target);
+  const ProductTable& table = cpu::isa_table<ProductTable>(target);
   const Args<float> args = joined(given);
   const Cut cut = choose_cut(args, table, threads);
   const std::int64_t blocks = args.batch * cut.blocks();

@@ -7,8 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "attn/kernels/target.hpp"
-
 namespace attn::cpu {
 
 /// Element (i, j) is data[i * row + j * column]; one of the two strides is 1.
@@ -45,8 +43,5 @@ struct ProductTable {
   std::size_t (*bytes)(const BlockProduct& block);
   void (*product)(const BlockProduct& block, std::byte* scratch);
 };
-
-/// The table of a target that available() accepts.
-const ProductTable& product_table(Target target);
 
 }  // namespace attn::cpu

@@ -9,7 +9,6 @@
 #include <cstdint>
 
 #include "attn/gemm/conv.hpp"
-#include "attn/kernels/target.hpp"
 
 namespace attn::cpu {
 
@@ -64,8 +63,5 @@ struct UnfoldTable {
   /// The image without the zeros around it.
   void (*unpad)(const PaddedImage& image, const float* padded, float* x);
 };
-
-/// The table of a target that available() accepts.
-const UnfoldTable& unfold_table(Target target);
 
 }  // namespace attn::cpu

@@ -15,6 +15,7 @@
 #include "kernels/cpu/build_plan.hpp"
 #include "kernels/cpu/direct_piece.hpp"
 #include "kernels/cpu/direct_work.hpp"
+#include "kernels/cpu/isa_table.hpp"
 #include "kernels/cpu/kernel_table.hpp"
 #include "kernels/cpu/plan.hpp"
 #include "kernels/cpu/team_scratch.hpp"
@@ -139,7 +140,7 @@ void forward(const ForwardArgs<T>& args, const Recipe& recipe, const Context& co
   validate(args, recipe);
   const PlanHolder holder(args, recipe, target_of(context));
   const Plan& plan = holder.plan();
-  const KernelTable& kernels = kernels_for(holder.target());
+  const KernelTable& kernels = isa_table<KernelTable>(holder.target());
   const int threads = threads_for(plan, context);
   const DirectWork direct(plan);
   const std::vector<ForwardRun> runs = forward_runs(plan, threads);
@@ -165,7 +166,7 @@ void backward(const BackwardArgs<T>& args, const Recipe& recipe, const RecipeGra
   validate(args, recipe, grads);
   clear(grads);
   const PlanHolder holder(args, recipe, target_of(context));
-  const KernelTable& kernels = kernels_for(holder.target());
+  const KernelTable& kernels = isa_table<KernelTable>(holder.target());
   const int threads = threads_for(holder.plan(), context);
   ThreadPool& pool = ThreadPool::shared();
 

@@ -5,21 +5,11 @@
 #include "attn/kernels/erase.hpp"
 #include "attn/kernels/stage.hpp"
 #include "attn/kernels/target.hpp"
-#include "kernels/cpu/kernel_table.hpp"
+#include "kernels/cpu/isa_table.hpp"
 #include "kernels/cpu/stage_table.hpp"
 
 namespace attn::cpu {
 namespace {
-
-const StageTable& stages_for([[maybe_unused]] Target target) {
-#if defined(__aarch64__)
-  return neon::stage_table();
-#else
-  if (target == Target::avx512) return avx512::stage_table();
-  if (target == Target::avx2) return avx2::stage_table();
-  return sse4::stage_table();
-#endif
-}
 
 /// One pointer for each built target, from a list of its table.
 template <class Ops, std::size_t kCount>
@@ -27,7 +17,7 @@ std::array<const Ops*, kTargets> from_tables(const Ops* const (StageTable::*list
                                              int kind) {
   std::array<const Ops*, kTargets> ops{};
   for (const Target target : kBuiltTargets)
-    ops[static_cast<std::size_t>(target)] = (stages_for(target).*list)[kind];
+    ops[static_cast<std::size_t>(target)] = (isa_table<StageTable>(target).*list)[kind];
   return ops;
 }
 
@@ -81,16 +71,6 @@ Target best_target() {
         "attn::cpu: this machine has none of the instruction sets the kernels "
         "were built for: avx512, avx2, sse4 on x86-64, neon on aarch64");
   return static_cast<Target>(kBest);
-}
-
-const KernelTable& kernels_for([[maybe_unused]] Target target) {
-#if defined(__aarch64__)
-  return neon::kernel_table();
-#else
-  if (target == Target::avx512) return avx512::kernel_table();
-  if (target == Target::avx2) return avx2::kernel_table();
-  return sse4::kernel_table();
-#endif
 }
 
 }  // namespace attn::cpu

@@ -9,6 +9,7 @@
 #include "attn/core/error.hpp"
 #include "attn/core/thread_pool.hpp"
 #include "kernels/cpu/build_plan.hpp"
+#include "kernels/cpu/isa_table.hpp"
 #include "kernels/cpu/kernel_table.hpp"
 #include "kernels/cpu/plan.hpp"
 #include "kernels/cpu/team_scratch.hpp"
@@ -150,7 +151,7 @@ void visit_rows(const ForwardArgs<T>& given, const Recipe& recipe, const Context
   const PlanHolder holder(args, recipe, target_of(context));
   Plan plan = holder.plan();
   plan.streams = false;
-  const KernelTable& kernels = kernels_for(holder.target());
+  const KernelTable& kernels = isa_table<KernelTable>(holder.target());
   const int threads = context.threads > 0 ? context.threads : ThreadPool::default_threads();
   const int tasks = plan.sequences * plan.kv_heads;
   const auto run_of = [&](int task) {

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "attn/kernels/target.hpp"
 #include "kernels/cpu/plan.hpp"
 
 namespace attn::cpu {
@@ -49,22 +48,5 @@ struct KernelTable {
   void (*direct_merge)(const Plan& plan, const DirectPiece& last, float* states, int count,
                        std::byte* scratch);
 };
-
-/// The table of a target that available() accepts.
-const KernelTable& kernels_for(Target target);
-
-// Each instruction set's objects define their own.
-namespace sse4 {
-const KernelTable& kernel_table();
-}
-namespace avx2 {
-const KernelTable& kernel_table();
-}
-namespace avx512 {
-const KernelTable& kernel_table();
-}
-namespace neon {
-const KernelTable& kernel_table();
-}
 
 }  // namespace attn::cpu

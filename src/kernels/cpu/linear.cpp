@@ -10,22 +10,12 @@
 #include "attn/core/view.hpp"
 #include "attn/kernels/cpu/attention.hpp"
 #include "attn/kernels/target.hpp"
+#include "kernels/cpu/isa_table.hpp"
 #include "kernels/cpu/linear_plan.hpp"
 #include "kernels/cpu/plan.hpp"
 
 namespace attn::cpu {
 namespace {
-
-LinearBlock block_for(Target target) {
-#if defined(__aarch64__)
-  static_cast<void>(target);
-  return &neon::linear_block;
-#else
-  if (target == Target::avx512) return &avx512::linear_block;
-  if (target == Target::avx2) return &avx2::linear_block;
-  return &sse4::linear_block;
-#endif
-}
 
 Target checked_target(const Context& context) {
   if (!context.target) return best_target();
@@ -64,7 +54,7 @@ LinearPlan plan_of(const LinearArgs<T>& args) {
 template <class T>
 void linear(const LinearArgs<T>& args, const Context& context) {
   validate(args);
-  const LinearBlock block = block_for(checked_target(context));
+  const auto block = isa_table<LinearTable>(checked_target(context)).block;
   if (args.v.shape[0] * args.v.shape[1] * args.v.shape[3] == 0) return;
   const LinearPlan plan = plan_of(args);
   const std::int64_t columns = (plan.values + kLinearColumns - 1) / kLinearColumns;

@@ -42,21 +42,8 @@ ATTN_FN std::size_t linear_bytes(const LinearPlan& plan) {
 }
 
 /// All steps of one kv head for the value channels [column, column + kLinearColumns).
-using LinearBlock = void (*)(const LinearPlan& plan, int batch, int kv_head, int column,
-                             std::byte* scratch);
-
-// Each instruction set's objects define their own.
-namespace sse4 {
-void linear_block(const LinearPlan&, int, int, int, std::byte*);
-}
-namespace avx2 {
-void linear_block(const LinearPlan&, int, int, int, std::byte*);
-}
-namespace avx512 {
-void linear_block(const LinearPlan&, int, int, int, std::byte*);
-}
-namespace neon {
-void linear_block(const LinearPlan&, int, int, int, std::byte*);
-}
+struct LinearTable {
+  void (*block)(const LinearPlan& plan, int batch, int kv_head, int column, std::byte* scratch);
+};
 
 }  // namespace attn::cpu

@@ -16,18 +16,4 @@ struct StageTable {
   const PointwiseOps* weights[catalogue::Weights::kCount];
 };
 
-// Each instruction set's objects define their own.
-namespace sse4 {
-const StageTable& stage_table();
-}
-namespace avx2 {
-const StageTable& stage_table();
-}
-namespace avx512 {
-const StageTable& stage_table();
-}
-namespace neon {
-const StageTable& stage_table();
-}
-
 }  // namespace attn::cpu

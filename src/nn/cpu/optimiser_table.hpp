@@ -18,19 +18,4 @@ struct OptimiserTable {
                float* mean, float* square);
 };
 
-const OptimiserTable& optimiser_table();
-
-namespace sse4 {
-const OptimiserTable& optimiser_kernels();
-}
-namespace avx2 {
-const OptimiserTable& optimiser_kernels();
-}
-namespace avx512 {
-const OptimiserTable& optimiser_kernels();
-}
-namespace neon {
-const OptimiserTable& optimiser_kernels();
-}
-
 }  // namespace attn::cpu

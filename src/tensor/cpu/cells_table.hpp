@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "attn/core/macros.hpp"
+#include "kernels/cpu/isa_table.hpp"
 
 namespace attn::cpu {
 
@@ -123,10 +124,10 @@ struct CellTable {
 
 /// The table of this machine.
 template <class T>
-const CellTable<T>& cell_table();
+const CellTable<T>& cell_table() {
+  return best_table<CellTable<T>>();
+}
 template <>
-const CellTable<float>& cell_table();
-template <>
-const CellTable<double>& cell_table();
+const CellTable<double>& cell_table<double>();
 
 }  // namespace attn::cpu

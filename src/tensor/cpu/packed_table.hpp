@@ -8,6 +8,8 @@
 
 #include <cstdint>
 
+#include "kernels/cpu/isa_table.hpp"
+
 namespace attn::cpu {
 
 /// B [k, n] in panels.
@@ -48,6 +50,8 @@ struct PackedTable {
 };
 
 /// The table of this machine.
-const PackedTable& packed_table();
+inline const PackedTable& packed_table() {
+  return best_table<PackedTable>();
+}
 
 }  // namespace attn::cpu

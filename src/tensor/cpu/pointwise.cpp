@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "attn/core/dtype.hpp"
-#include "attn/kernels/target.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/cpu/pointwise_table.hpp"
 #include "tensor/cpu/rows.hpp"
@@ -13,18 +12,6 @@
 #include "tensor/pointwise_ops.hpp"
 
 namespace attn::cpu {
-
-const PointwiseTable& pointwise_table() {
-#if defined(__aarch64__)
-  return neon::pointwise_kernels();
-#else
-  static const PointwiseTable& table =
-      best_target() == Target::avx512 ? avx512::pointwise_kernels()
-      : best_target() == Target::avx2 ? avx2::pointwise_kernels()
-                                      : sse4::pointwise_kernels();
-  return table;
-#endif
-}
 
 void unary_forward(UnaryOp op, double a, double b, const Tensor& x, const Tensor& y) {
   if (x.dtype() == DType::f32) {

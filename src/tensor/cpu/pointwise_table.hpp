@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 
+#include "kernels/cpu/isa_table.hpp"
 #include "tensor/dropout_draw.hpp"
 #include "tensor/pointwise_ops.hpp"
 
@@ -46,19 +47,8 @@ struct PointwiseTable {
 };
 
 /// The table of the best instruction set of this machine.
-const PointwiseTable& pointwise_table();
-
-namespace sse4 {
-const PointwiseTable& pointwise_kernels();
-}
-namespace avx2 {
-const PointwiseTable& pointwise_kernels();
-}
-namespace avx512 {
-const PointwiseTable& pointwise_kernels();
-}
-namespace neon {
-const PointwiseTable& pointwise_kernels();
+inline const PointwiseTable& pointwise_table() {
+  return best_table<PointwiseTable>();
 }
 
 }  // namespace attn::cpu

@@ -7,6 +7,8 @@
 
 #include <cstdint>
 
+#include "kernels/cpu/isa_table.hpp"
+
 namespace attn::cpu {
 
 /// What softmax and cross-entropy need to know of a row.
@@ -61,24 +63,10 @@ struct RowTable {
 
 /// float: the table of the best instruction set of this machine.
 template <class T>
-const RowTable<T>& row_table();
-template <>
-const RowTable<float>& row_table<float>();
+const RowTable<T>& row_table() {
+  return best_table<RowTable<T>>();
+}
 template <>
 const RowTable<double>& row_table<double>();
-
-// Each instruction set's objects define their own.
-namespace sse4 {
-const RowTable<float>& row_kernels();
-}
-namespace avx2 {
-const RowTable<float>& row_kernels();
-}
-namespace avx512 {
-const RowTable<float>& row_kernels();
-}
-namespace neon {
-const RowTable<float>& row_kernels();
-}
 
 }  // namespace attn::cpu

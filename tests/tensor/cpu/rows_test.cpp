@@ -12,6 +12,7 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/kernels/target.hpp"
+#include "kernels/cpu/isa_table.hpp"
 #include "support/random.hpp"
 #include "support/tolerance.hpp"
 #include "tensor/cpu/rows_table.hpp"
@@ -22,13 +23,8 @@ namespace {
 /// The tables of all instruction sets that this machine can run.
 std::vector<const RowTable<float>*> tables() {
   std::vector<const RowTable<float>*> result;
-#if defined(__aarch64__)
-  result.push_back(&neon::row_kernels());
-#else
-  if (available(Target::sse4)) result.push_back(&sse4::row_kernels());
-  if (available(Target::avx2)) result.push_back(&avx2::row_kernels());
-  if (available(Target::avx512)) result.push_back(&avx512::row_kernels());
-#endif
+  for (const Target target : kBuiltTargets)
+    if (available(target)) result.push_back(&isa_table<RowTable<float>>(target));
   return result;
 }
 

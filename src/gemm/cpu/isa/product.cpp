@@ -6,6 +6,7 @@
 #include "attn/kernels/cpu/lane.hpp"
 #include "gemm/cpu/product_table.hpp"
 #include "kernels/cpu/gemm.hpp"
+#include "kernels/cpu/isa_table.hpp"
 #include "kernels/cpu/scratch.hpp"
 #include "kernels/cpu/transpose.hpp"
 
@@ -534,10 +535,14 @@ void product(const BlockProduct& block, std::byte* scratch) {
 }
 
 }  // namespace
+}  // namespace attn::cpu::inline ATTN_TARGET
 
-const ProductTable& products() {
+namespace attn::cpu {
+
+template <>
+const ProductTable& isa_table<ProductTable, Target::ATTN_TARGET>() {
   static constexpr ProductTable kTable{kRows, kPanel, kFewRows, &bytes, &product};
   return kTable;
 }
 
-}  // namespace attn::cpu::inline ATTN_TARGET
+}  // namespace attn::cpu

@@ -4,6 +4,7 @@
 #include "attn/core/macros.hpp"
 #include "attn/kernels/cpu/lane.hpp"
 #include "gemm/cpu/unfold_table.hpp"
+#include "kernels/cpu/isa_table.hpp"
 
 namespace attn::cpu::inline ATTN_TARGET {
 namespace {
@@ -169,10 +170,14 @@ void fold(const PaddedImage& image, const float* seen, std::int64_t stride, std:
 }
 
 }  // namespace
+}  // namespace attn::cpu::inline ATTN_TARGET
 
-const UnfoldTable& unfolding() {
+namespace attn::cpu {
+
+template <>
+const UnfoldTable& isa_table<UnfoldTable, Target::ATTN_TARGET>() {
   static constexpr UnfoldTable kTable{&pad, &unfold, &fold, &unpad};
   return kTable;
 }
 
-}  // namespace attn::cpu::inline ATTN_TARGET
+}  // namespace attn::cpu

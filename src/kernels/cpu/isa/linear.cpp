@@ -10,6 +10,7 @@
 #include "attn/kernels/cpu/lane.hpp"
 #include "attn/kernels/cpu/lane_math.hpp"
 #include "attn/kernels/stage.hpp"
+#include "kernels/cpu/isa_table.hpp"
 #include "kernels/cpu/linear_plan.hpp"
 #include "kernels/cpu/plan.hpp"
 
@@ -190,8 +191,6 @@ ATTN_FN void step_lines(const LinearPlan& plan, const Work& work, int lines, flo
   }
 }
 
-}  // namespace
-
 void linear_block(const LinearPlan& plan, int batch, int kv_head, int column,
                   std::byte* scratch) {
   const Work work = work_of(plan, scratch);
@@ -228,4 +227,15 @@ void linear_block(const LinearPlan& plan, int batch, int kv_head, int column,
                 state_row(line, i));
 }
 
+}  // namespace
 }  // namespace attn::cpu::inline ATTN_TARGET
+
+namespace attn::cpu {
+
+template <>
+const LinearTable& isa_table<LinearTable, Target::ATTN_TARGET>() {
+  static constexpr LinearTable kTable{&linear_block};
+  return kTable;
+}
+
+}  // namespace attn::cpu

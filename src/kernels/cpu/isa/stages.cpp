@@ -1,6 +1,7 @@
 // The catalogue's functors, compiled for one instruction set.
 #include "attn/kernels/catalogue.hpp"
 #include "attn/kernels/cpu/compile.hpp"
+#include "kernels/cpu/isa_table.hpp"
 #include "kernels/cpu/stage_table.hpp"
 
 namespace attn::cpu::inline ATTN_TARGET {
@@ -16,11 +17,15 @@ consteval StageTable table_of(catalogue::List<Scores...>, catalogue::List<Masks.
 }
 
 }  // namespace
+}  // namespace attn::cpu::inline ATTN_TARGET
 
-const StageTable& stage_table() {
+namespace attn::cpu {
+
+template <>
+const StageTable& isa_table<StageTable, Target::ATTN_TARGET>() {
   static constexpr StageTable kTable = table_of(catalogue::Scores{}, catalogue::Masks{},
                                                 catalogue::Normalisers{}, catalogue::Weights{});
   return kTable;
 }
 
-}  // namespace attn::cpu::inline ATTN_TARGET
+}  // namespace attn::cpu

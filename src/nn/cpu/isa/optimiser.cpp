@@ -2,6 +2,7 @@
 #include <cstdint>
 
 #include "attn/kernels/cpu/lane.hpp"
+#include "kernels/cpu/isa_table.hpp"
 #include "nn/cpu/optimiser_table.hpp"
 #include "nn/updates.hpp"
 
@@ -33,10 +34,14 @@ void adam(std::int64_t count, const AdamStep& step, const float* grad, float* pa
 }
 
 }  // namespace
+}  // namespace attn::cpu::inline ATTN_TARGET
 
-const OptimiserTable& optimiser_kernels() {
+namespace attn::cpu {
+
+template <>
+const OptimiserTable& isa_table<OptimiserTable, Target::ATTN_TARGET>() {
   static constexpr OptimiserTable kTable{&adam};
   return kTable;
 }
 
-}  // namespace attn::cpu::inline ATTN_TARGET
+}  // namespace attn::cpu

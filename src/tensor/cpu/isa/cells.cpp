@@ -6,6 +6,7 @@
 #include "attn/core/macros.hpp"
 #include "attn/kernels/cpu/lane.hpp"
 #include "attn/kernels/cpu/lane_math.hpp"  // IWYU pragma: keep
+#include "kernels/cpu/isa_table.hpp"
 #include "tensor/cpu/attention_rows.hpp"
 #include "tensor/cpu/cells_table.hpp"
 
@@ -63,8 +64,12 @@ void tanh_backward_rows(const TanhBackward<float>& step) {
 }
 
 }  // namespace
+}  // namespace attn::cpu::inline ATTN_TARGET
 
-const CellTable<float>& cells() {
+namespace attn::cpu {
+
+template <>
+const CellTable<float>& isa_table<CellTable<float>, Target::ATTN_TARGET>() {
   static constexpr CellTable<float> kTable{&gru_forward_rows,       &gru_backward_rows,
                                            &lstm_forward_rows,      &lstm_backward_rows,
                                            &attention_forward_rows, &attention_backward_rows,
@@ -72,4 +77,4 @@ const CellTable<float>& cells() {
   return kTable;
 }
 
-}  // namespace attn::cpu::inline ATTN_TARGET
+}  // namespace attn::cpu

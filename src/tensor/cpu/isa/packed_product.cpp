@@ -5,6 +5,7 @@
 #include "attn/core/macros.hpp"
 #include "attn/kernels/cpu/lane.hpp"
 #include "kernels/cpu/gemm.hpp"
+#include "kernels/cpu/isa_table.hpp"
 #include "kernels/cpu/transpose.hpp"
 #include "tensor/cpu/packed_table.hpp"
 
@@ -120,11 +121,15 @@ void multiply_add_packed_matrix(const PackedMatrix& b, const PackedArgs& args) {
 }
 
 }  // namespace
+}  // namespace attn::cpu::inline ATTN_TARGET
 
-const PackedTable& packed() {
+namespace attn::cpu {
+
+template <>
+const PackedTable& isa_table<PackedTable, Target::ATTN_TARGET>() {
   static constexpr PackedTable kTable{kPanel, &pack, &narrow, &multiply_packed_matrix,
                                       &multiply_add_packed_matrix};
   return kTable;
 }
 
-}  // namespace attn::cpu::inline ATTN_TARGET
+}  // namespace attn::cpu

@@ -6,6 +6,7 @@
 #include "attn/kernels/cpu/lane.hpp"
 #include "attn/kernels/cpu/lane_math.hpp"  // IWYU pragma: keep
 #include "attn/tensor/pointwise_functors.hpp"
+#include "kernels/cpu/isa_table.hpp"
 #include "tensor/cpu/pointwise_table.hpp"
 
 namespace attn::cpu::inline ATTN_TARGET {
@@ -138,8 +139,12 @@ void accumulate(std::int64_t count, const float* from, float* to) {
 }
 
 }  // namespace
+}  // namespace attn::cpu::inline ATTN_TARGET
 
-const PointwiseTable& pointwise_kernels() {
+namespace attn::cpu {
+
+template <>
+const PointwiseTable& isa_table<PointwiseTable, Target::ATTN_TARGET>() {
   using namespace pointwise;  // NOLINT(google-build-using-namespace): the list below
   static constexpr PointwiseTable kTable{
       {Unary<Affine>::kKernel, Unary<Exp>::kKernel, Unary<Log>::kKernel, Unary<Sqrt>::kKernel,
@@ -155,4 +160,4 @@ const PointwiseTable& pointwise_kernels() {
   return kTable;
 }
 
-}  // namespace attn::cpu::inline ATTN_TARGET
+}  // namespace attn::cpu

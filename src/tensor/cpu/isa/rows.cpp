@@ -7,6 +7,7 @@
 #include "attn/core/math.hpp"
 #include "attn/kernels/cpu/lane.hpp"
 #include "attn/kernels/cpu/lane_math.hpp"
+#include "kernels/cpu/isa_table.hpp"
 #include "tensor/cpu/rows_table.hpp"
 
 namespace attn::cpu::inline ATTN_TARGET {
@@ -256,9 +257,13 @@ constexpr RowTable<float> kTable{
     layer_norm, layer_norm_backward, exp_sum,     cross_entropy_backward};
 
 }  // namespace
+}  // namespace attn::cpu::inline ATTN_TARGET
 
-const RowTable<float>& row_kernels() {
+namespace attn::cpu {
+
+template <>
+const RowTable<float>& isa_table<RowTable<float>, Target::ATTN_TARGET>() {
   return kTable;
 }
 
-}  // namespace attn::cpu::inline ATTN_TARGET
+}  // namespace attn::cpu
