@@ -18,8 +18,7 @@ std::size_t bytes_of(const Tensor& x) {
 
 /// Copies on one device.
 void copy_here(const Tensor& from, const Tensor& to) {
-  if (to.device() == Device::gpu) return gpu::copy(from, to);
-  cpu::copy(from, to);
+  dispatch_device(to, [&] { cpu::copy(from, to); }, [&] { gpu::copy(from, to); });
 }
 
 /// x row by row in the given type; itself when it is.
@@ -38,17 +37,14 @@ void copy(const Tensor& from, const Tensor& to) {
   const Tensor sent = packed(from, to.dtype());
   const Tensor arrived =
       to.is_contiguous() ? to : Tensor::empty(to.shape(), to.dtype(), to.device());
-  if (to.device() == Device::gpu) {
-    gpu::upload(address(arrived), address(sent), bytes_of(sent));
-  } else {
-    gpu::download(address(arrived), address(sent), bytes_of(sent));
-  }
+  dispatch_device(
+      to, [&] { gpu::download(address(arrived), address(sent), bytes_of(sent)); },
+      [&] { gpu::upload(address(arrived), address(sent), bytes_of(sent)); });
   if (!to.is_contiguous()) copy_here(arrived, to);
 }
 
 void fill(const Tensor& to, double value) {
-  if (to.device() == Device::gpu) return gpu::fill(to, value);
-  cpu::fill(to, value);
+  dispatch_device(to, [&] { cpu::fill(to, value); }, [&] { gpu::fill(to, value); });
 }
 
 }  // namespace attn::op

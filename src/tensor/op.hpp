@@ -36,6 +36,17 @@ inline bool on_gpu(const Tensor& x) {
   return x.device() == Device::gpu;
 }
 
+/// Whether an op widens x first: the CPU computes in f32 and f64, the GPU widens 16-bit types
+/// number by number.
+inline bool is_widened(const Tensor& x) {
+  return is_half(x.dtype()) && !on_gpu(x);
+}
+/// Calls cpu() or gpu(), the half of an op that the device of x has.
+template <class Cpu, class Gpu>
+decltype(auto) dispatch_device(const Tensor& x, const Cpu& cpu, const Gpu& gpu) {
+  return on_gpu(x) ? gpu() : cpu();
+}
+
 /// Where a tensor's numbers begin, in the memory of its device; for kernels of that device.
 void* address(const Tensor& x);
 /// The same to read (const T) or, counting as a write, to write (T).

@@ -132,14 +132,14 @@ void drop(const Draw& draw, std::int64_t count, const double* x, double* y) {
 Tensor dropped(const Draw& draw, const Tensor& input) {
   const Tensor x = input.contiguous();
   const Tensor y = Tensor::empty(x.shape(), x.dtype(), x.device());
-  if (op::on_gpu(x)) {
-    gpu::dropout(draw, x, y);
-    return y;
-  }
-  op::dispatch_real(x.dtype(), "attn::dropout", [&](auto zero) {
-    using T = decltype(zero);
-    drop(draw, x.numel(), x.data<T>(), y.mutable_data<T>());
-  });
+  op::dispatch_device(
+      x,
+      [&] {
+        op::dispatch_real(x.dtype(), "attn::dropout", [&]<class T>(T) {
+          drop(draw, x.numel(), x.data<T>(), y.mutable_data<T>());
+        });
+      },
+      [&] { gpu::dropout(draw, x, y); });
   return y;
 }
 
@@ -150,8 +150,7 @@ Tensor dropout(const Tensor& x, double probability, Random& random) {
   if (!(probability >= 0.0 && probability < 1.0))
     fail("attn::dropout: probability ", probability, "; 0 <= probability < 1 is accepted");
   if (probability == 0.0) return x;
-  if (op::is_half(x.dtype()) && !op::on_gpu(x))
-    return dropout(x.to(DType::f32), probability, random).to(x.dtype());
+  if (op::is_widened(x)) return dropout(x.to(DType::f32), probability, random).to(x.dtype());
   const Draw draw{random.next(), static_cast<std::uint32_t>(probability * 0x1p32),
                   1.0 / (1.0 - probability)};
   // The gradient drops the same numbers; nothing is kept for it.

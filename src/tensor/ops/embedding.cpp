@@ -65,9 +65,8 @@ void choose(const Tensor& x, const op::AxisExtents& from, const Tensor& index,
 
 /// The gradient of choose(): each place of the table is written by one thread, in index order.
 template <class T>
-Tensor add_back(const Tensor& grad, const Shape& shape, int axis, const Tensor& index) {
-  const Tensor out = Tensor::empty(shape, grad.dtype());
-  const op::AxisExtents to(shape, axis);
+void add_back(const Tensor& grad, int axis, const Tensor& index, const Tensor& out) {
+  const op::AxisExtents to(out.shape(), axis);
   const Choosers choosers(to.extent, index);
   const std::int64_t count = index.numel();
   const T* from = grad.data<T>();
@@ -80,20 +79,21 @@ Tensor add_back(const Tensor& grad, const Shape& shape, int axis, const Tensor& 
       op::accumulate(to.inner, first + who * to.inner, sum);
     });
   });
-  return out;
 }
 
 Gradients backward_of(const Tensor& grad, const Shape& shape, int axis, const Tensor& index) {
   if (op::is_half(grad.dtype()))
     return {backward_of(grad.to(DType::f32), shape, axis, index)[0].to(grad.dtype())};
-  if (op::on_gpu(grad)) {
-    const Tensor out = Tensor::empty(shape, grad.dtype(), Device::gpu);
-    gpu::add_places(grad.contiguous(), axis, index, out);
-    return {out};
-  }
-  return op::dispatch_real(grad.dtype(), "attn::index_select", [&](auto zero) -> Gradients {
-    return {add_back<decltype(zero)>(grad.contiguous(), shape, axis, index)};
-  });
+  const Tensor out = Tensor::empty(shape, grad.dtype(), grad.device());
+  const Tensor packed = grad.contiguous();
+  op::dispatch_device(
+      grad,
+      [&] {
+        op::dispatch_real(grad.dtype(), "attn::index_select",
+                          [&]<class T>(T) { add_back<T>(packed, axis, index, out); });
+      },
+      [&] { gpu::add_places(packed, axis, index, out); });
+  return {out};
 }
 
 void check_places(const Tensor& x, int axis, const Tensor& places, const char* where,
@@ -114,12 +114,13 @@ Tensor select_places(const Tensor& x, int axis, const Tensor& index, const char*
   shape[axis] = places.numel();
   const Tensor out = Tensor::empty(shape, x.dtype(), x.device());
   const Tensor packed = x.detach().contiguous();
-  if (op::on_gpu(x)) {
-    gpu::choose_places(packed, axis, places, {where, what}, out);
-  } else {
-    check_places(x, axis, places, where, what);
-    choose(packed, op::AxisExtents(x.shape(), axis), places, out);
-  }
+  op::dispatch_device(
+      x,
+      [&] {
+        check_places(x, axis, places, where, what);
+        choose(packed, op::AxisExtents(x.shape(), axis), places, out);
+      },
+      [&] { gpu::choose_places(packed, axis, places, {where, what}, out); });
   return record(
       where, {x}, out,
       [axis, full = x.shape(), kept = Saved(places)](const Gradients& grads, const Needs&) {

@@ -98,17 +98,15 @@ Tensor gather(const Tensor& x, int axis, const Tensor& index) {
   check_shapes(x, axis, index, kWhere);
   op::require_same_device(x, index, kWhere);
   const Tensor from = x.detach().contiguous();
-  const Tensor places = index.contiguous();
+  const Tensor positions = index.contiguous();
   const Tensor out = Tensor::empty(index.shape(), x.dtype(), x.device());
-  if (op::on_gpu(x)) {
-    gpu::gather(from, axis, places, {kWhere, "index"}, out);
-  } else {
-    gather_cpu(from, axis, places, out);
-  }
+  op::dispatch_device(
+      x, [&] { gather_cpu(from, axis, positions, out); },
+      [&] { gpu::gather(from, axis, positions, {kWhere, "index"}, out); });
   return record("gather", {x}, out,
-                [axis, extent = x.size(axis), kept = Saved(places)](const Gradients& grads,
-                                                                    const Needs&) -> Gradients {
-                  return {scatter_add(grads[0], axis, kept.get(), extent)};
+                [axis, extent = x.size(axis), saved = Saved(positions)](
+                    const Gradients& grads, const Needs&) -> Gradients {
+                  return {scatter_add(grads[0], axis, saved.get(), extent)};
                 });
 }
 
@@ -123,19 +121,17 @@ Tensor scatter_add(const Tensor& x, int axis, const Tensor& index, std::int64_t 
     return scatter_add(x.to(DType::f32), axis, index, extent).to(x.dtype());
   op::require_same_device(x, index, kWhere);
   const Tensor from = x.detach().contiguous();
-  const Tensor places = index.contiguous();
+  const Tensor positions = index.contiguous();
   Shape shape = x.shape();
   shape[axis] = extent;
   const Tensor out = Tensor::zeros(shape, x.dtype(), x.device());
-  if (op::on_gpu(x)) {
-    gpu::scatter_add(from, axis, places, {kWhere, "index"}, out);
-  } else {
-    scatter_cpu(from, axis, places, extent, out);
-  }
+  op::dispatch_device(
+      x, [&] { scatter_cpu(from, axis, positions, extent, out); },
+      [&] { gpu::scatter_add(from, axis, positions, {kWhere, "index"}, out); });
   return record(
       "scatter_add", {x}, out,
-      [axis, kept = Saved(places)](const Gradients& grads, const Needs&) -> Gradients {
-        return {gather(grads[0], axis, kept.get())};
+      [axis, saved = Saved(positions)](const Gradients& grads, const Needs&) -> Gradients {
+        return {gather(grads[0], axis, saved.get())};
       });
 }
 

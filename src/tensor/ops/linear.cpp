@@ -51,7 +51,7 @@ void validate(const Tensor& x, const Tensor& weight, const Tensor& bias) {
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   validate(x, weight, bias);
-  if (op::is_half(x.dtype()) && !op::on_gpu(x))
+  if (op::is_widened(x))
     return linear(x.to(DType::f32), weight.to(DType::f32),
                   bias.defined() ? bias.to(DType::f32) : bias)
         .to(x.dtype());

@@ -116,13 +116,17 @@ LinearAttended forward(const Inputs& in) {
     LinearArgs<T> args = args_of<T>(in);
     args.out = op::view<T, 4>(result.output);
     args.state = op::view<T, 4>(result.state);
-    if (op::on_gpu(in.q)) {
-      const Tensor states = Tensor::empty(result.state.shape(), in.q.dtype(), Device::gpu);
-      return gpu::linear(args, op::address(states), gpu::stream());
-    }
-    if constexpr (std::is_same_v<T, float>)
-      if (!is_by_chunks(in.k, in.decay)) return cpu::linear(args);
-    cpu::linear_chunks(args);
+    op::dispatch_device(
+        in.q,
+        [&] {
+          if constexpr (std::is_same_v<T, float>)
+            if (!is_by_chunks(in.k, in.decay)) return cpu::linear(args);
+          cpu::linear_chunks(args);
+        },
+        [&] {
+          const Tensor states = Tensor::empty(result.state.shape(), in.q.dtype(), Device::gpu);
+          gpu::linear(args, op::address(states), gpu::stream());
+        });
   });
   return result;
 }

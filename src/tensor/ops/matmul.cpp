@@ -166,8 +166,7 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
     fail("attn::matmul: ", a.text(), " times ", b.text(),
          "; [..., m, k] times [..., k, n] is accepted");
   // Products on the CPU are of fp32: 16-bit numbers are widened.
-  if (op::is_half(a.dtype()) && !op::on_gpu(a))
-    return matmul(a.to(DType::f32), b.to(DType::f32)).to(a.dtype());
+  if (op::is_widened(a)) return matmul(a.to(DType::f32), b.to(DType::f32)).to(a.dtype());
   return record(
       "attn::matmul", {a, b}, op::multiplied(a.detach(), b.detach()),
       [x = Saved(a), y = Saved(b)](const Gradients& grads, const Needs& needs) -> Gradients {

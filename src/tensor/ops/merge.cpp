@@ -103,15 +103,25 @@ void merge_rows_backward(const std::array<Tensor, 4>& in, const Tensor& d_out,
 }
 
 void merge(const std::array<Tensor, 4>& in, const Tensor& out, const Tensor& total) {
-  if (op::on_gpu(out)) return gpu::merge(in, out, total);
-  op::dispatch_real(out.dtype(), kWhere, [&]<class T>(T) { merge_rows<T>(in, out, total); });
+  op::dispatch_device(
+      out,
+      [&] {
+        op::dispatch_real(out.dtype(), kWhere,
+                          [&]<class T>(T) { merge_rows<T>(in, out, total); });
+      },
+      [&] { gpu::merge(in, out, total); });
 }
 
 void merge_backward(const std::array<Tensor, 4>& in, const Tensor& d_out, const Tensor& d_total,
                     const std::array<Tensor, 4>& down) {
-  if (op::on_gpu(d_out)) return gpu::merge_backward(in, d_out, d_total, down);
-  op::dispatch_real(d_out.dtype(), kWhere,
-                    [&]<class T>(T) { merge_rows_backward<T>(in, d_out, d_total, down); });
+  op::dispatch_device(
+      d_out,
+      [&] {
+        op::dispatch_real(d_out.dtype(), kWhere, [&]<class T>(T) {
+          merge_rows_backward<T>(in, d_out, d_total, down);
+        });
+      },
+      [&] { gpu::merge_backward(in, d_out, d_total, down); });
 }
 
 }  // namespace

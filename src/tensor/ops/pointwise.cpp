@@ -16,34 +16,25 @@ namespace {
 using pointwise::BinaryOp;
 using pointwise::UnaryOp;
 
-/// The CPU computes in f32 and f64; the GPU widens number by number.
-bool widened_first(const Tensor& x) {
-  return op::is_half(x.dtype()) && !op::on_gpu(x);
-}
-
-void forward_on_device(UnaryOp op, double a, double b, const Tensor& x, const Tensor& y) {
-  if (op::on_gpu(x)) return gpu::unary_forward(op, a, b, x, y);
-  cpu::unary_forward(op, a, b, x, y);
-}
-
 Tensor unary(UnaryOp op, const char* name, const Tensor& input, double a = 0.0,
              double b = 0.0) {
   op::require_real(input, name, "the input");
-  if (widened_first(input))
+  if (op::is_widened(input))
     return unary(op, name, input.to(DType::f32), a, b).to(input.dtype());
   const Tensor x = input.contiguous();
   const Tensor y = Tensor::empty(x.shape(), x.dtype(), x.device());
-  forward_on_device(op, a, b, x, y);
+  op::dispatch_device(
+      x, [&] { cpu::unary_forward(op, a, b, x, y); },
+      [&] { gpu::unary_forward(op, a, b, x, y); });
   return record(name, {x}, y,
                 [op, a, b, in = Saved(x), out = op::on_gpu(y) ? Saved() : Saved(y)](
                     const Gradients& grads, const Needs&) -> Gradients {
                   const Tensor grad = grads[0].contiguous();
                   const Tensor dx = Tensor::empty(grad.shape(), grad.dtype(), grad.device());
-                  if (op::on_gpu(grad)) {
-                    gpu::unary_backward(op, a, b, grad, in.get(), dx);
-                  } else {
-                    cpu::unary_backward(op, a, b, grad, in.get(), out.get(), dx);
-                  }
+                  op::dispatch_device(
+                      grad,
+                      [&] { cpu::unary_backward(op, a, b, grad, in.get(), out.get(), dx); },
+                      [&] { gpu::unary_backward(op, a, b, grad, in.get(), dx); });
                   return {dx};
                 });
 }
@@ -52,11 +43,8 @@ Tensor unary(UnaryOp op, const char* name, const Tensor& input, double a = 0.0,
 Tensor compute(BinaryOp op, const Tensor& a, const Tensor& b, const char* name) {
   const Tensor out =
       Tensor::empty(broadcast(a.shape(), b.shape(), name), a.dtype(), a.device());
-  if (op::on_gpu(a)) {
-    gpu::binary(op, a, b, out);
-  } else {
-    cpu::binary(op, a, b, out);
-  }
+  op::dispatch_device(
+      a, [&] { cpu::binary(op, a, b, out); }, [&] { gpu::binary(op, a, b, out); });
   return out;
 }
 
@@ -71,7 +59,7 @@ Tensor binary(BinaryOp op, const char* name, const Tensor& a, const Tensor& b, L
   op::require_real(a, name, "the first input");
   op::require_real(b, name, "the second input");
   op::require_same_kind(a, b, name);
-  if (widened_first(a))
+  if (op::is_widened(a))
     return binary(op, name, a.to(DType::f32), b.to(DType::f32), looks, slopes).to(a.dtype());
   const bool saves = looks == Looks::at_inputs;
   return record(name, {a, b}, compute(op, a, b, name),

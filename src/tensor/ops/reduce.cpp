@@ -55,23 +55,38 @@ void sum_middle(const T* x, std::int64_t outer, std::int64_t reduced, std::int64
 
 /// The sum along one axis, which stays with extent 1; off the tape.
 Tensor sum_axis(const Tensor& input, int axis) {
-  if (op::is_half(input.dtype()) && !op::on_gpu(input))
-    return sum_axis(input.to(DType::f32), axis).to(input.dtype());
+  if (op::is_widened(input)) return sum_axis(input.to(DType::f32), axis).to(input.dtype());
   const Tensor x = input.contiguous();
   Shape shape = x.shape();
   shape[axis] = 1;
   const Tensor out = Tensor::empty(shape, x.dtype(), x.device());
   const op::AxisExtents extents(x.shape(), axis);
-  if (op::on_gpu(x)) {
-    gpu::sum_middle(x, extents, out);
-    return out;
-  }
-  op::dispatch_real(x.dtype(), "attn::sum", [&](auto zero) {
-    using T = decltype(zero);
-    sum_middle(x.data<T>(), extents.outer, extents.extent, extents.inner,
-               out.mutable_data<T>());
-  });
+  op::dispatch_device(
+      x,
+      [&] {
+        op::dispatch_real(x.dtype(), "attn::sum", [&]<class T>(T) {
+          sum_middle(x.data<T>(), extents.outer, extents.extent, extents.inner,
+                     out.mutable_data<T>());
+        });
+      },
+      [&] { gpu::sum_middle(x, extents, out); });
   return out;
+}
+
+void argmax_cpu(const Tensor& x, const op::AxisExtents& extents, const Tensor& out) {
+  auto* to = out.mutable_data<std::int64_t>();
+  op::dispatch_real(x.dtype(), "attn::argmax", [&]<class T>(T) {
+    const T* from = x.data<T>();
+    for (std::int64_t o = 0; o < extents.outer; ++o) {
+      for (std::int64_t i = 0; i < extents.inner; ++i) {
+        const T* row = from + o * extents.extent * extents.inner + i;
+        std::int64_t best = 0;
+        for (std::int64_t r = 1; r < extents.extent; ++r)
+          if (row[r * extents.inner] > row[best * extents.inner]) best = r;
+        to[o * extents.inner + i] = best;
+      }
+    }
+  });
 }
 
 }  // namespace
@@ -128,8 +143,7 @@ Tensor sum_to(const Tensor& x, const Shape& shape) {
 Tensor argmax(const Tensor& x, int axis) {
   op::require_real(x, "attn::argmax", "the input");
   axis = normal_axis(axis, x.rank(), "attn::argmax");
-  const bool widened = op::is_half(x.dtype()) && !op::on_gpu(x);
-  const Tensor wide = widened ? x.detach().to(DType::f32) : x.detach();
+  const Tensor wide = op::is_widened(x) ? x.detach().to(DType::f32) : x.detach();
   const Tensor packed = wide.contiguous();
   const op::AxisExtents extents(packed.shape(), axis);
   if (extents.extent == 0 && extents.outer * extents.inner > 0)
@@ -137,24 +151,8 @@ Tensor argmax(const Tensor& x, int axis) {
   Shape shape = packed.shape();
   shape.erase(axis);
   const Tensor out = Tensor::empty(shape, DType::i64, x.device());
-  if (op::on_gpu(x)) {
-    gpu::argmax(packed, extents, out);
-    return out;
-  }
-  auto* to = out.mutable_data<std::int64_t>();
-  op::dispatch_real(packed.dtype(), "attn::argmax", [&](auto zero) {
-    using T = decltype(zero);
-    const T* from = packed.data<T>();
-    for (std::int64_t o = 0; o < extents.outer; ++o) {
-      for (std::int64_t i = 0; i < extents.inner; ++i) {
-        const T* row = from + o * extents.extent * extents.inner + i;
-        std::int64_t best = 0;
-        for (std::int64_t r = 1; r < extents.extent; ++r)
-          if (row[r * extents.inner] > row[best * extents.inner]) best = r;
-        to[o * extents.inner + i] = best;
-      }
-    }
-  });
+  op::dispatch_device(
+      x, [&] { argmax_cpu(packed, extents, out); }, [&] { gpu::argmax(packed, extents, out); });
   return out;
 }
 

@@ -53,8 +53,7 @@ Tensor turn(const Tensor& x, const Tensor& cos, const Tensor& sin, RotaryPairs p
                              .sin = turns_of<T>(sin, x.size(0)),
                              .out = rows_of(out, op::numbers<T>(out)),
                              .pairs = pairs};
-    if (op::on_gpu(x)) return gpu::rotate(args, gpu::stream());
-    rotate(args);
+    op::dispatch_device(x, [&] { rotate(args); }, [&] { gpu::rotate(args, gpu::stream()); });
   });
   return out;
 }

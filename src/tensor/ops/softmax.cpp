@@ -87,54 +87,64 @@ Tensor map_rows(const Tensor& a, const Tensor& b, Kernel kernel) {
   });
 }
 
-/// The same on the GPU, in any type of real numbers.
-Tensor softmax_last_gpu(const Tensor& x, const Tensor& keep) {
-  const Tensor out = Tensor::empty(x.shape(), x.dtype(), x.device());
-  gpu::softmax(x.detach().contiguous(), keep, out);
-  return record(
-      "softmax", {x}, out, [y = Saved(out)](const Gradients& grads, const Needs&) -> Gradients {
-        const Tensor dx = Tensor::empty(y.get().shape(), y.get().dtype(), Device::gpu);
-        gpu::softmax_backward(y.get(), grads[0].contiguous(), dx);
-        return {dx};
+/// log(softmax) and softmax differ in their kernels alone; the GPU's take any real type.
+struct Kernels {
+  const char* name;
+  Tensor (*forward)(const Tensor& x, const Tensor& keep);
+  Tensor (*backward)(const Tensor& y, const Tensor& grad);
+  void (*gpu_forward)(const Tensor& x, const Tensor& keep, const Tensor& y);
+  void (*gpu_backward)(const Tensor& y, const Tensor& grad, const Tensor& dx);
+};
+
+constexpr Kernels kSoftmax{
+    "softmax",
+    [](const Tensor& x, const Tensor& keep) {
+      return op::dispatch_real(x.dtype(), "attn::softmax",
+                               [&]<class T>(T) { return softmax_forward<T>(x, keep); });
+    },
+    [](const Tensor& y, const Tensor& grad) {
+      return op::dispatch_real(y.dtype(), "attn::softmax", [&]<class T>(T) {
+        return map_rows<T>(y, grad, cpu::row_table<T>().softmax_backward);
       });
-}
+    },
+    &gpu::softmax, &gpu::softmax_backward};
 
-Tensor log_softmax_last_gpu(const Tensor& x) {
-  const Tensor out = Tensor::empty(x.shape(), x.dtype(), x.device());
-  gpu::log_softmax(x.detach().contiguous(), out);
-  return record("log_softmax", {x}, out,
-                [y = Saved(out)](const Gradients& grads, const Needs&) -> Gradients {
-                  const Tensor dx =
-                      Tensor::empty(y.get().shape(), y.get().dtype(), Device::gpu);
-                  gpu::log_softmax_backward(y.get(), grads[0].contiguous(), dx);
-                  return {dx};
-                });
-}
+constexpr Kernels kLogSoftmax{
+    "log_softmax",
+    [](const Tensor& x, const Tensor&) {
+      return op::dispatch_real(x.dtype(), "attn::log_softmax", [&]<class T>(T) {
+        return map_rows<T>(x, cpu::row_table<T>().log_softmax);
+      });
+    },
+    [](const Tensor& y, const Tensor& grad) {
+      return op::dispatch_real(y.dtype(), "attn::log_softmax", [&]<class T>(T) {
+        return map_rows<T>(y, grad, cpu::row_table<T>().log_softmax_backward);
+      });
+    },
+    [](const Tensor& x, const Tensor&, const Tensor& y) { gpu::log_softmax(x, y); },
+    &gpu::log_softmax_backward};
 
-Tensor softmax_last(const Tensor& x, const Tensor& keep) {
-  if (op::on_gpu(x)) return softmax_last_gpu(x, keep);
-  return op::dispatch_real(x.dtype(), "attn::softmax", [&](auto zero) {
-    using T = decltype(zero);
-    const Tensor out = softmax_forward<T>(x.detach().contiguous(), keep);
-    return record("softmax", {x}, out,
-                  [y = Saved(out)](const Gradients& grads, const Needs&) -> Gradients {
-                    return {map_rows<T>(y.get(), grads[0].contiguous(),
-                                        cpu::row_table<T>().softmax_backward)};
-                  });
-  });
-}
-
-Tensor log_softmax_last(const Tensor& x) {
-  if (op::on_gpu(x)) return log_softmax_last_gpu(x);
-  return op::dispatch_real(x.dtype(), "attn::log_softmax", [&](auto zero) {
-    using T = decltype(zero);
-    const Tensor out = map_rows<T>(x.detach().contiguous(), cpu::row_table<T>().log_softmax);
-    return record("log_softmax", {x}, out,
-                  [y = Saved(out)](const Gradients& grads, const Needs&) -> Gradients {
-                    return {map_rows<T>(y.get(), grads[0].contiguous(),
-                                        cpu::row_table<T>().log_softmax_backward)};
-                  });
-  });
+Tensor along_last(const Kernels& kernels, const Tensor& input, const Tensor& keep) {
+  const Tensor x = input.detach().contiguous();
+  const Tensor y = op::dispatch_device(
+      x, [&] { return kernels.forward(x, keep); },
+      [&] {
+        const Tensor out = Tensor::empty(x.shape(), x.dtype(), Device::gpu);
+        kernels.gpu_forward(x, keep, out);
+        return out;
+      });
+  return record(
+      kernels.name, {input}, y,
+      [&kernels, saved = Saved(y)](const Gradients& grads, const Needs&) -> Gradients {
+        const Tensor grad = grads[0].contiguous();
+        return {op::dispatch_device(
+            grad, [&] { return kernels.backward(saved.get(), grad); },
+            [&] {
+              const Tensor dx = Tensor::empty(grad.shape(), grad.dtype(), Device::gpu);
+              kernels.gpu_backward(saved.get(), grad, dx);
+              return dx;
+            })};
+      });
 }
 
 /// `keep` as a view of the shape of x; none stays none.
@@ -153,21 +163,19 @@ Tensor expanded_keep(const Tensor& keep, const Tensor& x) {
 Tensor softmax(const Tensor& x, int axis, const Tensor& keep) {
   op::require_real(x, "attn::softmax", "x");
   axis = normal_axis(axis, x.rank(), "attn::softmax");
-  if (op::is_half(x.dtype()) && !op::on_gpu(x))
-    return softmax(x.to(DType::f32), axis, keep).to(x.dtype());
+  if (op::is_widened(x)) return softmax(x.to(DType::f32), axis, keep).to(x.dtype());
   const Tensor mask = expanded_keep(keep, x);
-  if (axis == x.rank() - 1) return softmax_last(x, mask);
-  const Tensor turned = mask.defined() ? mask.transpose(axis, -1) : mask;
-  return softmax_last(x.transpose(axis, -1), turned).transpose(axis, -1);
+  if (axis == x.rank() - 1) return along_last(kSoftmax, x, mask);
+  const Tensor transposed = mask.defined() ? mask.transpose(axis, -1) : mask;
+  return along_last(kSoftmax, x.transpose(axis, -1), transposed).transpose(axis, -1);
 }
 
 Tensor log_softmax(const Tensor& x, int axis) {
   op::require_real(x, "attn::log_softmax", "x");
   axis = normal_axis(axis, x.rank(), "attn::log_softmax");
-  if (op::is_half(x.dtype()) && !op::on_gpu(x))
-    return log_softmax(x.to(DType::f32), axis).to(x.dtype());
-  if (axis == x.rank() - 1) return log_softmax_last(x);
-  return log_softmax_last(x.transpose(axis, -1)).transpose(axis, -1);
+  if (op::is_widened(x)) return log_softmax(x.to(DType::f32), axis).to(x.dtype());
+  if (axis == x.rank() - 1) return along_last(kLogSoftmax, x, {});
+  return along_last(kLogSoftmax, x.transpose(axis, -1), {}).transpose(axis, -1);
 }
 
 }  // namespace attn
