@@ -1,4 +1,4 @@
-#include "conformance/case.hpp"
+#include "tools/conformance/case.hpp"
 
 #include <gtest/gtest.h>
 

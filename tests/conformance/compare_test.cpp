@@ -1,4 +1,4 @@
-#include "conformance/compare.hpp"
+#include "tools/conformance/compare.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,9 +6,9 @@
 #include <limits>
 #include <vector>
 
-#include "attn/conformance/tolerance.hpp"
 #include "attn/core/dtype.hpp"
-#include "conformance/array.hpp"
+#include "tools/conformance/array.hpp"
+#include "tools/conformance/tolerance.hpp"
 
 namespace attn::conformance {
 namespace {

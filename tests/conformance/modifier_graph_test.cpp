@@ -1,4 +1,4 @@
-#include "conformance/modifier_graph.hpp"
+#include "tools/conformance/modifier_graph.hpp"
 
 #include <gtest/gtest.h>
 

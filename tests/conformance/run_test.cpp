@@ -1,4 +1,4 @@
-#include "attn/conformance/run.hpp"
+#include "tools/conformance/run.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <string>
 
-#include "attn/conformance/run.hpp"
 #include "attn/kernels/gpu/device.hpp"
 #include "attn/tensor/storage.hpp"
+#include "tools/conformance/run.hpp"
 
 namespace attn::test {
 namespace {

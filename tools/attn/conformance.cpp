@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "attn/conformance/run.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/device.hpp"
+#include "tools/conformance/run.hpp"
 
 namespace attn::tools {
 

@@ -1,4 +1,4 @@
-#include "conformance/write_rows.hpp"
+#include "tools/conformance/write_rows.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,9 +10,9 @@
 #include "attn/kernels/cache.hpp"
 #include "attn/kernels/gpu/linear.hpp"
 #include "attn/tensor/gpu.hpp"
-#include "conformance/array.hpp"
-#include "conformance/memory.hpp"
-#include "conformance/operators.hpp"
+#include "tools/conformance/array.hpp"
+#include "tools/conformance/memory.hpp"
+#include "tools/conformance/operators.hpp"
 
 namespace attn::conformance {
 namespace {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "attn/kernels/cache.hpp"
-#include "conformance/array.hpp"
-#include "conformance/operators.hpp"
+#include "tools/conformance/array.hpp"
+#include "tools/conformance/operators.hpp"
 
 namespace attn::conformance {
 

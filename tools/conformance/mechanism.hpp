@@ -10,7 +10,7 @@
 #include "attn/core/dtype.hpp"
 #include "attn/files/safetensors.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "conformance/compare.hpp"
+#include "tools/conformance/compare.hpp"
 
 namespace attn::conformance {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "attn/files/safetensors.hpp"
-#include "conformance/array.hpp"
+#include "tools/conformance/array.hpp"
 
 namespace attn::conformance {
 

@@ -1,4 +1,4 @@
-#include "conformance/memory.hpp"
+#include "tools/conformance/memory.hpp"
 
 #include <algorithm>
 #include <cstddef>

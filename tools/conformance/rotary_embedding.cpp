@@ -13,9 +13,9 @@
 #include "attn/kernels/gpu/linear.hpp"
 #include "attn/kernels/rotary.hpp"
 #include "attn/tensor/gpu.hpp"
-#include "conformance/array.hpp"
-#include "conformance/memory.hpp"
-#include "conformance/operators.hpp"
+#include "tools/conformance/array.hpp"
+#include "tools/conformance/memory.hpp"
+#include "tools/conformance/operators.hpp"
 
 namespace attn::conformance {
 namespace {

@@ -1,4 +1,4 @@
-#include "conformance/operators.hpp"
+#include "tools/conformance/operators.hpp"
 
 #include <array>
 #include <cstddef>
@@ -14,8 +14,8 @@
 #include "attn/files/json.hpp"
 #include "attn/files/printable.hpp"
 #include "attn/kernels/target.hpp"
-#include "conformance/array.hpp"
-#include "conformance/case.hpp"
+#include "tools/conformance/array.hpp"
+#include "tools/conformance/case.hpp"
 
 namespace attn::conformance {
 namespace {

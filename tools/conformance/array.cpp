@@ -1,4 +1,4 @@
-#include "conformance/array.hpp"
+#include "tools/conformance/array.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -12,9 +12,9 @@
 #include "attn/files/array.hpp"
 #include "attn/files/printable.hpp"
 #include "attn/kernels/cache.hpp"
-#include "conformance/array.hpp"
-#include "conformance/operators.hpp"
-#include "conformance/write_rows.hpp"
+#include "tools/conformance/array.hpp"
+#include "tools/conformance/operators.hpp"
+#include "tools/conformance/write_rows.hpp"
 
 namespace attn::conformance {
 namespace {

@@ -1,4 +1,4 @@
-#include "conformance/constant_ops.hpp"
+#include "tools/conformance/constant_ops.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,11 +17,11 @@
 #include "attn/core/error.hpp"
 #include "attn/files/array.hpp"
 #include "attn/files/printable.hpp"
-#include "conformance/array.hpp"
-#include "conformance/case.hpp"
-#include "conformance/lowering.hpp"
-#include "conformance/operators.hpp"
-#include "conformance/softmax_precision.hpp"
+#include "tools/conformance/array.hpp"
+#include "tools/conformance/case.hpp"
+#include "tools/conformance/lowering.hpp"
+#include "tools/conformance/operators.hpp"
+#include "tools/conformance/softmax_precision.hpp"
 
 namespace attn::conformance {
 namespace {

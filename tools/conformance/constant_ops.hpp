@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "conformance/array.hpp"
-#include "conformance/lowering.hpp"
-#include "conformance/operators.hpp"
+#include "tools/conformance/array.hpp"
+#include "tools/conformance/lowering.hpp"
+#include "tools/conformance/operators.hpp"
 
 namespace attn::conformance {
 

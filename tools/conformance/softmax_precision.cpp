@@ -1,11 +1,11 @@
-#include "conformance/softmax_precision.hpp"
+#include "tools/conformance/softmax_precision.hpp"
 
 #include <cstdint>
 #include <optional>
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
-#include "conformance/operators.hpp"
+#include "tools/conformance/operators.hpp"
 
 namespace attn::conformance {
 

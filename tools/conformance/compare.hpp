@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "attn/conformance/tolerance.hpp"
-#include "conformance/array.hpp"
+#include "tools/conformance/array.hpp"
+#include "tools/conformance/tolerance.hpp"
 
 namespace attn::conformance {
 

@@ -1,4 +1,4 @@
-#include "attn/conformance/run.hpp"
+#include "tools/conformance/run.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -12,19 +12,19 @@
 #include <utility>
 #include <vector>
 
-#include "attn/conformance/tolerance.hpp"
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/files/printable.hpp"
 #include "attn/files/safetensors.hpp"
 #include "attn/kernels/target.hpp"
 #include "attn/tensor/storage.hpp"
-#include "conformance/array.hpp"
-#include "conformance/case.hpp"
-#include "conformance/compare.hpp"
-#include "conformance/mechanism.hpp"
-#include "conformance/operators.hpp"
-#include "conformance/softmax_precision.hpp"
+#include "tools/conformance/array.hpp"
+#include "tools/conformance/case.hpp"
+#include "tools/conformance/compare.hpp"
+#include "tools/conformance/mechanism.hpp"
+#include "tools/conformance/operators.hpp"
+#include "tools/conformance/softmax_precision.hpp"
+#include "tools/conformance/tolerance.hpp"
 
 namespace attn::conformance {
 namespace {

@@ -13,7 +13,7 @@
 #include "attn/core/table.hpp"
 #include "attn/kernels/stage.hpp"
 #include "attn/score/program.hpp"
-#include "conformance/memory.hpp"
+#include "tools/conformance/memory.hpp"
 
 namespace attn::conformance {
 

@@ -25,11 +25,11 @@
 #include "attn/mask/sliding_window.hpp"
 #include "attn/score/bias.hpp"
 #include "attn/score/soft_cap.hpp"
-#include "conformance/array.hpp"
-#include "conformance/memory.hpp"
-#include "conformance/operators.hpp"
-#include "conformance/softmax_precision.hpp"
-#include "conformance/write_rows.hpp"
+#include "tools/conformance/array.hpp"
+#include "tools/conformance/memory.hpp"
+#include "tools/conformance/operators.hpp"
+#include "tools/conformance/softmax_precision.hpp"
+#include "tools/conformance/write_rows.hpp"
 
 namespace attn::conformance {
 namespace {

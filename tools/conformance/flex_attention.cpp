@@ -10,11 +10,11 @@
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/kernels/recipe.hpp"
-#include "conformance/array.hpp"
-#include "conformance/memory.hpp"
-#include "conformance/modifier_graph.hpp"
-#include "conformance/operators.hpp"
-#include "conformance/softmax_precision.hpp"
+#include "tools/conformance/array.hpp"
+#include "tools/conformance/memory.hpp"
+#include "tools/conformance/modifier_graph.hpp"
+#include "tools/conformance/operators.hpp"
+#include "tools/conformance/softmax_precision.hpp"
 
 namespace attn::conformance {
 

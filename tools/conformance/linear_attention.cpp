@@ -17,9 +17,9 @@
 #include "attn/kernels/linear.hpp"
 #include "attn/pool/linear.hpp"
 #include "attn/tensor/gpu.hpp"
-#include "conformance/array.hpp"
-#include "conformance/memory.hpp"
-#include "conformance/operators.hpp"
+#include "tools/conformance/array.hpp"
+#include "tools/conformance/memory.hpp"
+#include "tools/conformance/operators.hpp"
 
 namespace attn::conformance {
 namespace {

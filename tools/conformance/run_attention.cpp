@@ -17,9 +17,9 @@
 #include "attn/kernels/recipe.hpp"
 #include "attn/kernels/reference/attention.hpp"
 #include "attn/tensor/gpu.hpp"
-#include "conformance/array.hpp"
-#include "conformance/memory.hpp"
-#include "conformance/operators.hpp"
+#include "tools/conformance/array.hpp"
+#include "tools/conformance/memory.hpp"
+#include "tools/conformance/operators.hpp"
 
 namespace attn::conformance {
 namespace {

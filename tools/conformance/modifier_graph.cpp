@@ -1,4 +1,4 @@
-#include "conformance/modifier_graph.hpp"
+#include "tools/conformance/modifier_graph.hpp"
 
 #include <algorithm>
 #include <array>
@@ -22,11 +22,11 @@
 #include "attn/kernels/erase.hpp"
 #include "attn/kernels/stage.hpp"
 #include "attn/score/program.hpp"
-#include "conformance/array.hpp"
-#include "conformance/constant_ops.hpp"
-#include "conformance/lowering.hpp"
-#include "conformance/memory.hpp"
-#include "conformance/operators.hpp"
+#include "tools/conformance/array.hpp"
+#include "tools/conformance/constant_ops.hpp"
+#include "tools/conformance/lowering.hpp"
+#include "tools/conformance/memory.hpp"
+#include "tools/conformance/operators.hpp"
 
 namespace attn::conformance {
 namespace {

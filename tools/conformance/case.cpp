@@ -1,4 +1,4 @@
-#include "conformance/case.hpp"
+#include "tools/conformance/case.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,7 +16,7 @@
 #include "attn/files/array.hpp"
 #include "attn/files/json.hpp"
 #include "attn/files/safetensors.hpp"
-#include "conformance/array.hpp"
+#include "tools/conformance/array.hpp"
 
 namespace attn::conformance {
 namespace {

@@ -18,8 +18,8 @@
 #include "attn/core/view.hpp"
 #include "attn/kernels/cpu/attention.hpp"
 #include "attn/kernels/recipe.hpp"
-#include "conformance/array.hpp"
-#include "conformance/case.hpp"
+#include "tools/conformance/array.hpp"
+#include "tools/conformance/case.hpp"
 
 namespace attn::conformance {
 

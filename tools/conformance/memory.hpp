@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "attn/tensor/tensor.hpp"
-#include "conformance/array.hpp"
-#include "conformance/operators.hpp"
+#include "tools/conformance/array.hpp"
+#include "tools/conformance/operators.hpp"
 
 namespace attn::conformance {
 

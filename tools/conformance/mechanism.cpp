@@ -1,4 +1,4 @@
-#include "conformance/mechanism.hpp"
+#include "tools/conformance/mechanism.hpp"
 
 #include <cstdint>
 #include <cstring>
@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "attn/conformance/tolerance.hpp"
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/files/array.hpp"
@@ -22,9 +21,10 @@
 #include "attn/tensor/from_array.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "conformance/array.hpp"
-#include "conformance/case.hpp"
-#include "conformance/compare.hpp"
+#include "tools/conformance/array.hpp"
+#include "tools/conformance/case.hpp"
+#include "tools/conformance/compare.hpp"
+#include "tools/conformance/tolerance.hpp"
 
 namespace attn::conformance {
 namespace {

@@ -1,4 +1,4 @@
-#include "conformance/compare.hpp"
+#include "tools/conformance/compare.hpp"
 
 #include <cmath>
 #include <cstddef>
@@ -8,11 +8,11 @@
 #include <sstream>
 #include <string>
 
-#include "attn/conformance/tolerance.hpp"
 #include "attn/core/dtype.hpp"
 #include "attn/files/array.hpp"
 #include "attn/files/printable.hpp"
-#include "conformance/array.hpp"
+#include "tools/conformance/array.hpp"
+#include "tools/conformance/tolerance.hpp"
 
 namespace attn::conformance {
 namespace {

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "attn/core/dtype.hpp"
-#include "conformance/operators.hpp"
+#include "tools/conformance/operators.hpp"
 
 namespace attn::conformance {
 
