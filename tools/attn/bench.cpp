@@ -1,3 +1,5 @@
+// attn bench: finds attn-bench beside the program and becomes it.
+
 // SPDX-License-Identifier: Apache-2.0
 
 #include <fmt/core.h>

@@ -1,3 +1,5 @@
+// attn conformance: runs the cases of a folder and counts what passed.
+
 // SPDX-License-Identifier: Apache-2.0
 
 #include <fmt/core.h>

@@ -1,3 +1,5 @@
+// attn embed: texts as vectors, their cosines, the nearest lines of a file.
+
 // SPDX-License-Identifier: Apache-2.0
 
 #include <fmt/core.h>
@@ -212,7 +214,7 @@ std::string check_out(const std::string& path) {
 void add_embed(CLI::App& app, Action& action) {
   auto options = std::make_shared<EmbedOptions>();
   CLI::App* command = app.add_subcommand(
-      "embed", "Sentence vectors: how alike texts are, and the nearest lines of a file");
+      "embed", "Turn texts into vectors: compare texts, or find the nearest lines of a file");
   command->footer(
       "\nA trained Transformer (Universal Sentence Encoder Lite, English) turns a text into "
       "512\n"
@@ -227,17 +229,19 @@ void add_embed(CLI::App& app, Action& action) {
   command->add_option("texts", options->texts, "Texts, or - for the lines of standard input")
       ->required()
       ->type_name("TEXT");
-  command->add_option("--nearest", options->nearest, "Find the lines of this file most alike")
+  command->add_option("--nearest", options->nearest, "Find the nearest lines of this file")
       ->type_name("FILE");
-  command->add_option("--top", options->top, "Nearest lines to show; default 5")
+  command->add_option("--top", options->top, "Number of nearest lines to show; default 5")
       ->check(CLI::Range(1, 100000));
-  command->add_option("--out", options->out, "Write the vectors: .npy or .safetensors")
+  command
+      ->add_option("--out", options->out,
+                   "Write the vectors to this file: .npy or .safetensors")
       ->type_name("FILE")
       ->check(CLI::Validator(check_out, ""));
   command->add_option("--model", options->model, "Folder of the encoder; default: the cache")
       ->type_name("DIR");
-  add_device_flag(*command, options->device, "Where texts are encoded");
-  command->add_flag("--json", options->json, "As JSON, with the vectors");
+  add_device_flag(*command, options->device, "Device that encodes the texts");
+  command->add_flag("--json", options->json, "Print JSON, with the vectors");
   command->callback([options, &action] {
     if (options->texts.size() > 1 &&
         std::find(options->texts.begin(), options->texts.end(), "-") != options->texts.end())

@@ -1,3 +1,5 @@
+// attn gallery: redraws the figures of docs/gallery.md.
+
 // SPDX-License-Identifier: Apache-2.0
 
 #include <fmt/core.h>
@@ -188,7 +190,7 @@ int gallery(const GalleryOptions& options, const Streams& streams) {
 void add_gallery(CLI::App& app, Action& action) {
   auto options = std::make_shared<GalleryOptions>();
   CLI::App* command = app.add_subcommand(
-      "gallery", "Redraw the figures attention is taught with, from trained models");
+      "gallery", "Redraw the figures of docs/gallery.md from trained models");
   command->footer(
       "\nWrites gallery.md and a picture for each figure beside it. Each is one command with "
       "--map,\nwhich the page shows: change the text and draw your own. With --only gallery.md "
@@ -196,17 +198,19 @@ void add_gallery(CLI::App& app, Action& action) {
       "\nExamples:\n"
       "    attn gallery --out pictures\n"
       "    attn gallery --out pictures --only translation --format png");
-  command->add_option("--out", options->out, "Folder")->required()->type_name("DIR");
+  command->add_option("--out", options->out, "Folder for gallery.md and the pictures")
+      ->required()
+      ->type_name("DIR");
   std::vector<std::string> names;
   for (const Figure& figure : figures()) names.push_back(figure.name);
-  command->add_option("--only", options->only, "Only this figure; may be given again")
+  command->add_option("--only", options->only, "Draw this figure only; may be repeated")
       ->type_name("FIGURE")
       ->allow_extra_args(false)
       ->check(CLI::IsMember(names));
-  command->add_option("--format", options->format, "svg, pdf or png")
+  command->add_option("--format", options->format, "Format of the pictures: svg, pdf or png")
       ->capture_default_str()
       ->check(CLI::IsMember({"svg", "pdf", "png"}));
-  add_device_flag(*command, options->device, "Where the models are computed");
+  add_device_flag(*command, options->device, "Device that computes the models");
   command->callback([options, &action] {
     action = [options](const Streams& streams) { return gallery(*options, streams); };
   });

@@ -1,3 +1,5 @@
+// attn gradcheck: compares gradients of mechanisms with finite differences.
+
 // SPDX-License-Identifier: Apache-2.0
 
 #include <fmt/core.h>
@@ -97,14 +99,14 @@ void add_gradcheck(CLI::App& app, Action& action) {
       "    attn gradcheck --all --seed 3\n"
       "    attn gradcheck --all --device gpu");
   command->add_option("names", options->names, "Names of mechanisms")->type_name("NAME");
-  command->add_flag("--all", options->all, "Every mechanism");
+  command->add_flag("--all", options->all, "Check every mechanism");
   command->add_option("--seed", options->seed, "Random seed for the example; default 1")
       ->check(at_least(0));
   command
       ->add_option("--tolerance", options->tolerance,
                    "Largest error, relative to 1 + |expected|; default 1e-6")
       ->check(above(0));
-  add_device_flag(*command, options->device, "Where the mechanism is computed");
+  add_device_flag(*command, options->device, "Device that computes the mechanism");
   command->callback([options, &action] {
     action = [options](const Streams& streams) { return gradcheck(*options, streams); };
   });

@@ -1,3 +1,5 @@
+// The program attn: its arguments go to run().
+
 // SPDX-License-Identifier: Apache-2.0
 
 #include <ios>

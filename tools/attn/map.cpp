@@ -85,7 +85,7 @@ int map_command(const MapFlags& options, const Streams& streams) {
 void add_map(CLI::App& app, Action& action) {
   auto options = std::make_shared<MapFlags>();
   CLI::App* command =
-      app.add_subcommand("map", "Draw what attention looked at, or how a training went");
+      app.add_subcommand("map", "Draw a map of attention, or the curves of a training run");
   command->footer(
       "\nA map is a JSON file of numbers and labels: which word looked at which, by how much.\n"
       "Commands that attend write one with --map FILE.json, and so can any program of yours;\n"
@@ -105,15 +105,16 @@ void add_map(CLI::App& app, Action& action) {
       "    attn map small large --out both.svg           two of them beside each other");
   command
       ->add_option("file", options->inputs,
-                   "The map: a JSON file, or - for standard input; or folders of trainings")
+                   "A map as JSON, or - for standard input; or folders of training runs")
       ->required()
       ->type_name("FILE.json|RUN");
   command
-      ->add_option("-o,--out", options->out, "Draw it here: .svg, .pdf, .png, or .json again")
+      ->add_option("-o,--out", options->out,
+                   "Write the picture to this file: .svg, .pdf, .png, or .json again")
       ->type_name("FILE")
       ->check(map_file_problem);
   command->add_flag("--show", options->show,
-                    "Print it as a heat map; what is done when there is no --out");
+                    "Print it as a heat map, the default without --out");
   command->callback([options, &action] {
     action = [options](const Streams& streams) { return map_command(*options, streams); };
   });

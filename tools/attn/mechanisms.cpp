@@ -1,3 +1,5 @@
+// attn mechanisms: lists the mechanisms, or teaches one.
+
 // SPDX-License-Identifier: Apache-2.0
 
 #include <fmt/core.h>
@@ -141,7 +143,7 @@ int mechanisms(const MechanismsOptions& options, const Streams& streams) {
 void add_mechanisms(CLI::App& app, Action& action) {
   auto options = std::make_shared<MechanismsOptions>();
   CLI::App* command = app.add_subcommand(
-      "mechanisms", "List every attention mechanism, or teach one: formula, paper, code");
+      "mechanisms", "List the attention mechanisms, or explain one: formula, paper, code");
   command->footer(
       "\nExamples:\n"
       "    attn mechanisms                     all of them by family\n"
@@ -152,8 +154,8 @@ void add_mechanisms(CLI::App& app, Action& action) {
   command
       ->add_option("name", options->name, "The mechanism to explain, or a word to search for")
       ->type_name("NAME");
-  command->add_flag("--json", options->json, "As JSON");
-  command->add_flag("--markdown", options->markdown, "As docs/mechanisms.md");
+  command->add_flag("--json", options->json, "Print JSON");
+  command->add_flag("--markdown", options->markdown, "Print docs/mechanisms.md");
   command->callback([options, &action] {
     action = [options](const Streams& streams) { return mechanisms(*options, streams); };
   });

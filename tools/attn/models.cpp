@@ -1,3 +1,5 @@
+// attn models: lists the models that ship.
+
 // SPDX-License-Identifier: Apache-2.0
 
 #include <fmt/core.h>
@@ -144,7 +146,7 @@ int models(bool as_json, const Streams& streams) {
 void add_models(CLI::App& app, Action& action) {
   auto json = std::make_shared<bool>(false);
   CLI::App* command =
-      app.add_subcommand("models", "List the models that ship: what for, size, score, folder");
+      app.add_subcommand("models", "List the models that ship: purpose, size, score, folder");
   command->footer(
       "\nEach has a card, README.md in its folder: data, split, score, and the command that\n"
       "trained it. --model of the other commands takes these names, or the folder of a model "
@@ -153,7 +155,7 @@ void add_models(CLI::App& app, Action& action) {
       "\nExamples:\n"
       "    attn models\n"
       "    attn models --json");
-  command->add_flag("--json", *json, "As JSON");
+  command->add_flag("--json", *json, "Print JSON");
   command->callback([json, &action] {
     action = [json](const Streams& streams) { return models(*json, streams); };
   });

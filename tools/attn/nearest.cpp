@@ -1,3 +1,5 @@
+// The name nearest to a mistyped one.
+
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>

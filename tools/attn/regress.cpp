@@ -1,3 +1,5 @@
+// attn regress: kernel regression through points, with its weights.
+
 // SPDX-License-Identifier: Apache-2.0
 
 #include <fmt/core.h>
@@ -216,9 +218,11 @@ void add_regress(CLI::App& app, Action& action) {
       "    attn regress sales.csv --x week --y revenue --test 0.1");
   command->add_option("data", options->data, "co2, weather, or a CSV file; default co2")
       ->type_name("DATA");
-  command->add_option("--x", options->x, "Column of the places: name, or number from 1");
-  command->add_option("--y", options->y, "Column of the values");
-  command->add_option("--out", options->out, "Write predictions, losses and weights here")
+  command->add_option("--x", options->x, "Column of x: name, or number from 1");
+  command->add_option("--y", options->y, "Column of y");
+  command
+      ->add_option("--out", options->out,
+                   "Write predictions, losses and weights into this folder")
       ->type_name("DIR");
   command
       ->add_option("--map", options->map,
@@ -229,17 +233,17 @@ void add_regress(CLI::App& app, Action& action) {
   RegressionOptions& how = options->regression;
   command->add_option("--test", how.test, "Share of points held out; default 0.2")
       ->check(between(0.01, 0.9));
-  command->add_option("--epochs", how.epochs, "Steps of learning; default 150")
+  command->add_option("--epochs", how.epochs, "Training steps; default 150")
       ->check(CLI::Range(1, 100000));
   command
-      ->add_option("--rate", how.rate, "Learning rate of the width's logarithm; default 0.05")
+      ->add_option("--rate", how.rate,
+                   "Learning rate for the logarithm of the width; default 0.05")
       ->check(above(0));
-  command->add_option("--width", how.width, "Width to begin with, in units of x")
-      ->check(above(0));
-  command->add_option("--seed", how.seed, "Chooses the held-out points; default 1")
+  command->add_option("--width", how.width, "Initial width, in units of x")->check(above(0));
+  command->add_option("--seed", how.seed, "Random seed for the held-out points; default 1")
       ->check(at_least(0));
-  add_device_flag(*command, how.device, "Where the kernel regression is computed");
-  command->add_flag("--json", options->json, "As JSON");
+  add_device_flag(*command, how.device, "Device that computes the regression");
+  command->add_flag("--json", options->json, "Print JSON");
   command->callback([options, &action] {
     action = [options](const Streams& streams) { return regress(*options, streams); };
   });

@@ -1,3 +1,5 @@
+// attn score: a metric of answers against references, from files.
+
 // SPDX-License-Identifier: Apache-2.0
 
 #include <fmt/core.h>
@@ -211,15 +213,17 @@ void add_score(CLI::App& app, Action& action) {
       ->required()
       ->type_name("METRIC")
       ->check(CLI::IsMember({"bleu", "chrf", "rouge", "per", "wer"}));
-  command->add_option("hypotheses", options->hypotheses, "File to judge; - is standard input")
+  command
+      ->add_option("hypotheses", options->hypotheses,
+                   "File of answers to score; - is standard input")
       ->required()
       ->type_name("HYPOTHESES");
-  command->add_option("references", options->references, "Files of right answers")
+  command->add_option("references", options->references, "Files of reference answers")
       ->required()
       ->type_name("REFERENCES");
-  command->add_flag("--lower", options->lower, "Capitals do not count");
-  command->add_flag("--sentence", options->sentence, "A score for each line");
-  command->add_flag("--json", options->json, "As JSON");
+  command->add_flag("--lower", options->lower, "Ignore capital letters");
+  command->add_flag("--sentence", options->sentence, "Print a score for each line");
+  command->add_flag("--json", options->json, "Print JSON");
   command->callback([options, &action] {
     action = [options](const Streams& streams) { return score(*options, streams); };
   });
