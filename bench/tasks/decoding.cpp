@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "attn/core/thread_pool.hpp"
+#include "attn/tasks/pair_task.hpp"
 #include "attn/tasks/scores.hpp"
-#include "attn/tasks/task.hpp"
 #include "stopwatch.hpp"
 #include "tasks/job.hpp"
 #include "tasks/measure.hpp"
@@ -73,7 +73,8 @@ class TemporaryFolder {
 };
 
 /// Words written; a model that spells answers one word each time.
-double words_of(const Job& job, const tasks::Task& task, const std::vector<Tokens>& answers) {
+double words_of(const Job& job, const tasks::PairTask& task,
+                const std::vector<Tokens>& answers) {
   if (task.metric == tasks::Metric::phones) return static_cast<double>(answers.size());
   double words = 0.0;
   for (const Tokens& answer : answers) {
@@ -94,15 +95,15 @@ std::vector<std::string> spread(const std::vector<std::string>& texts, std::size
 /// One model and batch size: contenders enter, are compared with ours, and take turns.
 class Contest {
  public:
-  Contest(const tasks::Task& task, const fs::path& folder, std::size_t batch,
+  Contest(const tasks::PairTask& task, const fs::path& folder, std::size_t batch,
           const TaskOptions& options, const fs::path& tokens)
       : task_(task),
         options_(options),
         texts_(batch == 1 ? spread(texts_for(task), kTextsOneByOne) : texts_for(task)),
         job_(job_of(folder, texts_, batch)),
         answers_(answers_of(job_)),
-        file_(tokens / (task.name + "-" + std::to_string(batch) + ".json")),
-        name_(task.name + "/beam:5/batch:" + std::to_string(batch)) {
+        file_(tokens / (task.card.name + "-" + std::to_string(batch) + ".json")),
+        name_(task.card.name + "/beam:5/batch:" + std::to_string(batch)) {
     write_job(file_, job_, answers_);
   }
 
@@ -148,7 +149,7 @@ class Contest {
     }
   }
 
-  const tasks::Task& task_;
+  const tasks::PairTask& task_;
   const TaskOptions& options_;
   std::vector<std::string> texts_;
   Job job_;
@@ -164,11 +165,11 @@ void measure_task_decoding(const TaskOptions& options) {
   const TemporaryFolder temporary;
   const fs::path& tokens = options.tokens.empty() ? temporary.path() : options.tokens;
   fs::create_directories(tokens);
-  for (const tasks::Task& task : tasks::all_tasks()) {
+  for (const tasks::PairTask& task : tasks::all_pair_tasks()) {
     std::string looked;
-    const fs::path folder = shipped_model(task.name, looked);
+    const fs::path folder = shipped_model(task.card.name, looked);
     if (folder.empty()) {
-      fmt::print("  {}: skipped, there is no model in {}\n", task.name, looked);
+      fmt::print("  {}: skipped, there is no model in {}\n", task.card.name, looked);
       continue;
     }
     for (const std::size_t batch : kBatches) {

@@ -19,7 +19,7 @@
 #include "attn/models/search.hpp"
 #include "attn/tasks/batches.hpp"
 #include "attn/tasks/pair_model.hpp"
-#include "attn/tasks/task.hpp"
+#include "attn/tasks/pair_task.hpp"
 
 namespace attn::bench {
 namespace {
@@ -34,7 +34,7 @@ constexpr int kDeepestBuild = 4;
 
 Job job_of(const fs::path& folder, std::span<const std::string> texts, std::size_t batch) {
   Job job{.folder = folder, .model = tasks::load_model(folder), .batches = {}, .search = {}};
-  const tasks::Task& task = tasks::task_named(job.model.task);
+  const tasks::PairTask& task = tasks::pair_task_named(job.model.task);
   job.search = {.beam = kBeam, .length_penalty = 0.6, .max_length = job.model.limits.target};
   std::vector<Tokens> sources;
   for (const std::string& text : texts)

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "attn/tasks/pair_task.hpp"
 #include "attn/tasks/scores.hpp"
-#include "attn/tasks/task.hpp"
 
 namespace attn::bench {
 namespace {
@@ -56,7 +56,7 @@ std::vector<std::string> paragraphs() {
 
 }  // namespace
 
-std::vector<std::string> texts_for(const tasks::Task& task) {
+std::vector<std::string> texts_for(const tasks::PairTask& task) {
   switch (task.metric) {
     case tasks::Metric::phones:
     case tasks::Metric::exact:

@@ -17,7 +17,7 @@
 #include "attn/nn/init.hpp"
 #include "attn/nn/optimiser.hpp"
 #include "attn/tasks/batches.hpp"
-#include "attn/tasks/task.hpp"
+#include "attn/tasks/pair_task.hpp"
 #include "attn/tasks/weight_average.hpp"
 #include "attn/tensor/random.hpp"
 #include "attn/tensor/tensor.hpp"
@@ -46,7 +46,7 @@ std::vector<Typical> typical() {
 
 class TaskStep : public Workload {
  public:
-  TaskStep(const tasks::Task& task, const Typical& like, int threads)
+  TaskStep(const tasks::PairTask& task, const Typical& like, int threads)
       : threads_(threads),
         loss_{.smoothing = task.training.smoothing, .coverage = task.training.coverage},
         clip_(task.training.clip),
@@ -87,7 +87,8 @@ class TaskStep : public Workload {
   double tokens() const { return tokens_; }  ///< of the target, eos included
 
  private:
-  static models::ModelOptions with_vocabularies(const tasks::Task& task, const Typical& like) {
+  static models::ModelOptions with_vocabularies(const tasks::PairTask& task,
+                                                const Typical& like) {
     models::ModelOptions options = task.model;
     options.source_vocabulary = like.source_vocabulary;
     options.target_vocabulary = like.target_vocabulary;
@@ -118,7 +119,7 @@ class TaskStep : public Workload {
 void measure_task_training(const TaskOptions& options) {
   fmt::print("\nM1  training step of each task: target tokens a second\n");
   for (const Typical& like : typical()) {
-    const tasks::Task& task = tasks::task_named(like.task);
+    const tasks::PairTask& task = tasks::pair_task_named(like.task);
     for (const int threads : options.threads) {
       nn::seed(1);
       auto step = std::make_unique<TaskStep>(task, like, threads);
@@ -126,7 +127,7 @@ void measure_task_training(const TaskOptions& options) {
       std::vector<Entrant> entrants;
       entrants.push_back({"attn", std::move(step), {}});
       compete(entrants, options.quick ? 3 : 10);
-      fmt::print("  {}/source:{}/target:{}/threads:{}\n{}  {:>7.0f} tokens/s\n", task.name,
+      fmt::print("  {}/source:{}/target:{}/threads:{}\n{}  {:>7.0f} tokens/s\n", task.card.name,
                  like.source, like.target, threads, line_of(entrants[0]),
                  tokens / entrants[0].best());
     }

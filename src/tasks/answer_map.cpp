@@ -24,10 +24,6 @@ maps::Matrix matrix(std::size_t rows, std::size_t columns, std::vector<float> we
   return {rows, columns, std::move(weights)};
 }
 
-std::string kind_of(const PairModel& model) {
-  return models::option_values("kind").at(static_cast<std::size_t>(model.options.kind));
-}
-
 std::string about(const PairModel& model) {
   std::string text = "attn " + model.task;
   text += ", model ";

@@ -24,12 +24,12 @@
 #include "attn/files/json.hpp"
 #include "attn/files/printable.hpp"
 #include "attn/tasks/answer.hpp"
+#include "attn/tasks/answerer.hpp"
 #include "attn/tasks/calibration.hpp"
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/numbers.hpp"
 #include "attn/tasks/pair_model.hpp"
-#include "attn/tasks/reply.hpp"
-#include "attn/tasks/task.hpp"
+#include "attn/tasks/pair_task.hpp"
 #include "attn/tensor/storage.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "attn/text/sha256.hpp"
@@ -160,7 +160,7 @@ Calibration calibrate(const PairModel& model, const Corpus& corpus, const Done& 
   if (corpus.train.empty() || corpus.development.empty())
     fail(kWhere, corpus.name, " has ", corpus.train.size(), " examples to learn from and ",
          corpus.development.size(), " of development; both are needed");
-  const Task& task = task_named(model.task);
+  const PairTask& task = pair_task_named(model.task);
   Calibration calibration;
   calibration.copies_numbers = copies_numbers(corpus.development);
   calibration.copied_marks = copied_marks(task.copied_marks, corpus.development);
@@ -176,7 +176,7 @@ Calibration calibrate(const PairModel& model, const Corpus& corpus, const Done& 
   std::vector<double> unknown;
   std::vector<double> likely;
   unknown.reserve(inputs.size());
-  for (const Input& input : inputs) unknown.push_back(model.source.unknown_share(input.text));
+  for (const Input& input : inputs) unknown.push_back(model.source.unknown_share(input.text()));
   for (const Reply& reply : answerer(inputs, {}, done))
     likely.push_back(log_probability_of_token(reply.answers.front()));
   calibration.unknown = quantile(unknown, 1.0 - kByUnknown);
@@ -185,7 +185,7 @@ Calibration calibrate(const PairModel& model, const Corpus& corpus, const Done& 
   WordProfile words = profile_of(corpus.train);
   std::vector<double> scores;
   scores.reserve(inputs.size());
-  for (const Input& input : inputs) scores.push_back(words.score(input.text));
+  for (const Input& input : inputs) scores.push_back(words.score(input.text()));
   words.least = quantile(scores, task.unfamiliar);
   calibration.words = std::move(words);
   return calibration;

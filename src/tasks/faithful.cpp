@@ -13,7 +13,7 @@
 
 #include "attn/tasks/numbers.hpp"
 #include "attn/tasks/pair_model.hpp"
-#include "attn/tasks/task.hpp"
+#include "attn/tasks/pair_task.hpp"
 #include "attn/text/tokeniser.hpp"
 #include "attn/text/unicode.hpp"
 
@@ -46,7 +46,8 @@ std::size_t leading_digits(std::string_view text) {
 
 }  // namespace
 
-Faithful::Faithful(const PairModel& model, const Task& task, std::span<const std::string> texts)
+Faithful::Faithful(const PairModel& model, const PairTask& task,
+                   std::span<const std::string> texts)
     : target_(model.target) {
   if (!model.calibration) return;
   if (model.calibration->copies_numbers) numbers_ = task.numbers;

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "attn/tasks/pair_model.hpp"
-#include "attn/tasks/task.hpp"
+#include "attn/tasks/pair_task.hpp"
 #include "attn/text/tokeniser.hpp"
 
 namespace attn::tasks {
@@ -23,7 +23,7 @@ namespace attn::tasks {
 class Faithful {
  public:
   /// The rules of the task that the model's calibration found its data to follow.
-  Faithful(const PairModel& model, const Task& task, std::span<const std::string> texts);
+  Faithful(const PairModel& model, const PairTask& task, std::span<const std::string> texts);
 
   bool has_rules() const { return numbers_ != Numbers::free || !marks_.empty(); }
 

@@ -1,5 +1,6 @@
 #include "attn/tasks/pair_model.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -158,6 +159,10 @@ void save_model(const fs::path& folder, const PairModel& model, DType dtype) {
        {"model", files::parse_json(models::to_json(model.options), where)},
        {"history", files::parse_json(model.history, where)}});
   nn::save_state(folder / kWeights, *model.model, dtype, checksums(model));
+}
+
+std::string kind_of(const PairModel& model) {
+  return models::option_values("kind").at(static_cast<std::size_t>(model.options.kind));
 }
 
 }  // namespace attn::tasks

@@ -18,8 +18,8 @@
 #include "attn/tasks/batches.hpp"
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/pair_model.hpp"
+#include "attn/tasks/pair_task.hpp"
 #include "attn/tasks/pairs/read_pairs.hpp"
-#include "attn/tasks/task.hpp"
 #include "attn/tasks/trainer.hpp"
 #include "attn/tensor/random.hpp"
 #include "attn/text/sha256.hpp"
@@ -32,7 +32,7 @@ namespace {
 /// Characters and words keep this many at most; rarer ones are unknown.
 constexpr std::int64_t kMostWords = 30000;
 
-void prepare_texts(const Task& task, std::vector<Example>& examples) {
+void prepare_texts(const PairTask& task, std::vector<Example>& examples) {
   if (!task.prepare) return;
   for (Example& example : examples) example.source = task.prepare(example.source);
 }
@@ -135,7 +135,7 @@ void begin_with_models(TrainingRequest& request,
 }
 
 Corpus load_corpus(const TrainingRequest& request, const Say& say) {
-  const Task& task = task_named(request.task);
+  const PairTask& task = pair_task_named(request.task);
   Corpus corpus = request.data.empty() ? task.load(request.language, say)
                                        : read_pairs(request.data,
                                                     {.source_column = request.source_column,
@@ -150,7 +150,7 @@ Corpus load_corpus(const TrainingRequest& request, const Say& say) {
 Prepared prepare(const TrainingRequest& request, const Corpus& corpus,
                  const std::filesystem::path& folder, Resume resume,
                  const LearnSubwords& learn_subwords, const Say& say) {
-  const Task& task = task_named(request.task);
+  const PairTask& task = pair_task_named(request.task);
   if (corpus.train.empty()) fail(corpus.name, " has no examples to learn from");
   say("tokenising " + std::to_string(corpus.train.size()) + " pairs");
   const bool begins = resume == Resume::no && !request.begin.empty();

@@ -8,14 +8,14 @@
 #include <cstdint>
 
 #include "attn/models/options.hpp"
-#include "attn/tasks/task.hpp"
+#include "attn/tasks/pair_task.hpp"
 #include "attn/text/tokeniser.hpp"
 
 namespace attn::tasks {
 
 /// The sizes keep a model within 8 MiB of bf16.
-inline Task subword_task(std::int64_t vocabulary) {
-  Task task;
+inline PairTask subword_task(std::int64_t vocabulary) {
+  PairTask task;
   task.tokens = {.source = text::Units::subwords,
                  .target = text::Units::subwords,
                  .size = vocabulary,

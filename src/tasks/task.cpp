@@ -1,28 +1,96 @@
 #include "attn/tasks/task.hpp"
 
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include "attn/core/error.hpp"
+#include "attn/files/json.hpp"
 #include "attn/files/printable.hpp"
+#include "attn/tasks/answer.hpp"
+#include "attn/tasks/corpus.hpp"
+#include "attn/tasks/value.hpp"
+#include "tasks/hugging_face.hpp"
 #include "tasks/tasks.hpp"
 
 namespace attn::tasks {
+namespace {
 
-const std::vector<Task>& all_tasks() {
-  static const std::vector<Task> kTasks{pronounce_task(), translate_task(), summarise_task(),
-                                        pairs_task()};
-  return kTasks;
+/// The shipped ones first.
+std::vector<const Task*>& registry() {
+  static std::vector<const Task*> tasks = shipped_tasks();
+  return tasks;
+}
+
+}  // namespace
+
+const std::string& Input::text() const {
+  static const std::string kNone;
+  const auto* text = find<std::string>("text");
+  return text == nullptr ? kNone : *text;
+}
+
+Input Example::input() const {
+  if (parts.empty()) return source;
+  Input input;
+  input.parts = parts;
+  return input;
+}
+
+Input Task::input_of(const nlohmann::json& request) const {
+  Input input;
+  for (const std::string& name : fields()) {
+    if (!request.contains(name)) fail("the field \"", name, "\" is missing");
+    try {
+      input.parts.emplace(name, value_of(request.at(name), "the field \"" + name + "\""));
+    } catch (const FileError& error) {
+      fail(error.what());
+    }
+  }
+  return input;
+}
+
+std::vector<const Task*> all_tasks() {
+  return registry();
 }
 
 const Task& task_named(std::string_view name) {
   std::string names;
-  for (const Task& task : all_tasks()) {
-    if (task.name == name) return task;
-    names += (names.empty() ? "" : ", ") + task.name;
+  for (const Task* task : registry()) {
+    if (task->name() == name) return *task;
+    names += (names.empty() ? "" : ", ") + task->name();
   }
   fail("there is no task ", files::in_quotes(name), "; there are ", names);
+}
+
+TaskRegistration::TaskRegistration(std::unique_ptr<const Task> task) : task_(std::move(task)) {
+  for (const Task* other : registry())
+    if (other->name() == task_->name())
+      fail("attn::tasks::TaskRegistration: there is a task ", task_->name(), " already");
+  registry().push_back(task_.get());
+}
+
+TaskRegistration::~TaskRegistration() {
+  registry().erase(std::remove(registry().begin(), registry().end(), task_.get()),
+                   registry().end());
+}
+
+std::unique_ptr<Model> load(const std::filesystem::path& folder) {
+  const std::filesystem::path path = folder / "config.json";
+  const std::string where = files::path_text(path);
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored))
+    fail<FileError>(files::path_text(folder), " is no model folder: it has no config.json; ",
+                    "`attn train` makes one");
+  const nlohmann::json config = files::read_json(path);
+  refuse_hugging_face(config, folder);
+  return task_named(files::to_text(files::member(config, "task", where), where)).load(folder);
 }
 
 }  // namespace attn::tasks

@@ -12,8 +12,8 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/nn/module.hpp"
+#include "attn/tasks/pair_task.hpp"
 #include "attn/tasks/scores.hpp"
-#include "attn/tasks/task.hpp"
 #include "attn/tasks/trainer.hpp"
 #include "attn/tensor/tensor.hpp"
 

@@ -16,8 +16,8 @@
 #include "attn/files/printable.hpp"
 #include "attn/models/options.hpp"
 #include "attn/tasks/corpus.hpp"
+#include "attn/tasks/pair_task.hpp"
 #include "attn/tasks/prepare.hpp"
-#include "attn/tasks/task.hpp"
 #include "attn/text/tokeniser.hpp"
 
 namespace attn::tasks {
@@ -207,8 +207,8 @@ text::Units units_named(std::string_view name) {
   fail("units are characters, words or subwords, not ", files::in_quotes(name));
 }
 
-TrainingRequest default_request(const Task& task) {
-  return {.task = task.name,
+TrainingRequest default_request(const PairTask& task) {
+  return {.task = task.card.name,
           .language = "it",
           .data = {},
           .data_checksum = {},
@@ -222,7 +222,7 @@ TrainingRequest default_request(const Task& task) {
 }
 
 void suit_corpus(TrainingRequest& request, const Corpus& corpus) {
-  Task task = task_named(request.task);
+  PairTask task = pair_task_named(request.task);
   if (!task.suit) return;
   task.suit(task, corpus);
   request.tokens = task.tokens;
@@ -339,7 +339,7 @@ TrainingRequest load_request(const fs::path& folder) {
     files::member(json, key, where);
   const std::string& task = files::to_text(files::member(json, "task", where), where);
   if (task == "caption") fail(files::path_text(folder), " is a training of caption");
-  TrainingRequest request = default_request(task_named(task));
+  TrainingRequest request = default_request(pair_task_named(task));
   read_request(json, where, request);
   return request;
 }

@@ -13,7 +13,7 @@
 #include "attn/tasks/calibration.hpp"
 #include "attn/tasks/numbers.hpp"
 #include "attn/tasks/pair_model.hpp"
-#include "attn/tasks/task.hpp"
+#include "attn/tasks/pair_task.hpp"
 #include "attn/text/tokeniser.hpp"
 
 namespace attn::tasks {
@@ -74,7 +74,7 @@ std::vector<std::int64_t> allowed(const Faithful& rules, const Tokens& said) {
 TEST(Faithful, ANumberIsSaidWholeOrNotAtAll) {
   const PairModel model = ruled(true, "");
   const std::vector<std::string> texts{"port 8080."};
-  const Faithful rules(model, task_named("translate"), texts);
+  const Faithful rules(model, pair_task_named("translate"), texts);
   ASSERT_TRUE(rules.has_rules());
   EXPECT_EQ(allowed(rules, {port, space}),
             (Tokens{text::Mark::eos, eight, eighty, space, port, mark, mark_s, stop}));
@@ -87,14 +87,14 @@ TEST(Faithful, ANumberIsSaidWholeOrNotAtAll) {
 TEST(Faithful, WithoutNumbersInTheTextNoDigitIsSaid) {
   const PairModel model = ruled(true, "");
   const std::vector<std::string> texts{"port"};
-  const Faithful rules(model, task_named("translate"), texts);
+  const Faithful rules(model, pair_task_named("translate"), texts);
   EXPECT_EQ(allowed(rules, {port}), (Tokens{text::Mark::eos, space, port, mark, mark_s, stop}));
 }
 
 TEST(Faithful, ANumberThatCannotGoOnMayEnd) {
   const PairModel model = ruled(true, "");
   const std::vector<std::string> texts{"port 85"};  // no token writes 5
-  const Faithful rules(model, task_named("translate"), texts);
+  const Faithful rules(model, pair_task_named("translate"), texts);
   EXPECT_FALSE(allowed(rules, {port, space, eight}).empty());
 }
 
@@ -102,7 +102,7 @@ TEST(Faithful, MarksComeFromTheTextAlone) {
   const PairModel model = ruled(false, ";");
   const std::vector<std::string> without{"a port"};
   const std::vector<std::string> with{"a port; an 8"};
-  const Task& task = task_named("translate");
+  const PairTask& task = pair_task_named("translate");
   const Tokens open = allowed(Faithful(model, task, without), {port});
   for (const std::int64_t token : {mark, mark_s})
     EXPECT_EQ(std::count(open.begin(), open.end(), token), 0) << token;
@@ -113,21 +113,21 @@ TEST(Faithful, MarksComeFromTheTextAlone) {
 TEST(Faithful, LostNumbersCost) {
   const PairModel model = ruled(true, "");
   const std::vector<std::string> texts{"8 of 80 and 8"};
-  const Faithful translation(model, task_named("translate"), texts);
+  const Faithful translation(model, pair_task_named("translate"), texts);
   const Tokens both{eight, space, eighty};
   EXPECT_EQ(translation.fault(0, Tokens{eight, space, eighty, space, eight}), 0.0);
   EXPECT_GT(translation.fault(0, both), 0.0);
   EXPECT_DOUBLE_EQ(translation.fault(0, {}), 3.0 * translation.fault(0, both));
   // A summary may leave numbers out.
-  EXPECT_EQ(Faithful(model, task_named("summarise"), texts).fault(0, {}), 0.0);
+  EXPECT_EQ(Faithful(model, pair_task_named("summarise"), texts).fault(0, {}), 0.0);
 }
 
 TEST(Faithful, AModelThatWasNotCalibratedHasNoRules) {
   PairModel model = ruled(true, ";");
   model.calibration = nullptr;
   const std::vector<std::string> texts{"8"};
-  EXPECT_FALSE(Faithful(model, task_named("translate"), texts).has_rules());
-  EXPECT_FALSE(Faithful(ruled(true, ""), task_named("pronounce"), texts).has_rules());
+  EXPECT_FALSE(Faithful(model, pair_task_named("translate"), texts).has_rules());
+  EXPECT_FALSE(Faithful(ruled(true, ""), pair_task_named("pronounce"), texts).has_rules());
 }
 
 TEST(Numbers, AreCountedAsOftenAsTheyAreInBoth) {

@@ -10,8 +10,8 @@
 #include "attn/core/error.hpp"
 #include "attn/models/options.hpp"
 #include "attn/tasks/corpus.hpp"
+#include "attn/tasks/pair_task.hpp"
 #include "attn/tasks/prepare.hpp"
-#include "attn/tasks/task.hpp"
 #include "attn/text/tokeniser.hpp"
 #include "tasks/scratch.hpp"
 
@@ -20,7 +20,7 @@ namespace {
 
 TEST(TrainingRequest, WhatIsSavedIsReadBackEqual) {
   const Scratch scratch;
-  TrainingRequest request = default_request(task_named("pairs"));
+  TrainingRequest request = default_request(pair_task_named("pairs"));
   request.data = "/a/b.csv";
   request.data_checksum = "abc";
   request.source_column = "question";
@@ -53,7 +53,7 @@ TEST(TrainingRequest, WhatIsSavedIsReadBackEqual) {
 }
 
 TEST(TrainingRequest, SomeMembersAreEnoughAndTheRestStays) {
-  TrainingRequest request = default_request(task_named("translate"));
+  TrainingRequest request = default_request(pair_task_named("translate"));
   const TrainingRequest before = request;
   read_request({{"model", {{"dim", 32}, {"kind", "luong"}}}, {"training", {{"rate", 0.5}}}},
                "c", request);
@@ -65,7 +65,7 @@ TEST(TrainingRequest, SomeMembersAreEnoughAndTheRestStays) {
 }
 
 TEST(TrainingRequest, UnknownMembersAndWrongKindsAreErrorsThatNameThem) {
-  TrainingRequest request = default_request(task_named("pairs"));
+  TrainingRequest request = default_request(pair_task_named("pairs"));
   const auto said = [&](const nlohmann::json& json) {
     return message_of<FileError>([&] { read_request(json, "c.json", request); });
   };
@@ -85,7 +85,7 @@ TEST(PairsTask, ReadsShortTextsByLettersAndSentencesBySubwords) {
     Corpus corpus;
     for (int i = 0; i < 30; ++i)
       corpus.train.push_back({"", source + std::to_string(i), {target}});
-    TrainingRequest request = default_request(task_named("pairs"));
+    TrainingRequest request = default_request(pair_task_named("pairs"));
     suit_corpus(request, corpus);
     return request;
   };
@@ -98,7 +98,7 @@ TEST(PairsTask, ReadsShortTextsByLettersAndSentencesBySubwords) {
   EXPECT_EQ(sentences.tokens.source, text::Units::subwords);
   EXPECT_TRUE(sentences.tokens.shared);
   EXPECT_EQ(sentences.model.kind, models::Kind::transformer);
-  EXPECT_THROW(task_named("pairs").load("", {}), InvalidArgument)
+  EXPECT_THROW(pair_task_named("pairs").load("", {}), InvalidArgument)
       << "it has no data of its own";
 }
 

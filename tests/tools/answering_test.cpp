@@ -1,7 +1,5 @@
 // Texts and lines, with the models that ship.
 
-#include "tools/attn/answering.hpp"
-
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/types.h>

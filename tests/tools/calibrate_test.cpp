@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
+#include "attn/tasks/answerer.hpp"
 #include "attn/tasks/calibration.hpp"
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/pair_model.hpp"
-#include "attn/tasks/reply.hpp"
 #include "tasks/scratch.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/say.hpp"
@@ -126,7 +126,7 @@ TEST(ShippedCalibration, EverydaySentencesAreUnfamiliarToTheTranslator) {
   ASSERT_EQ(everyday.size(), 60u);
   const std::vector<Reply> replies = translator(everyday);
   for (std::size_t i = 0; i < everyday.size(); ++i)
-    EXPECT_TRUE(replies[i].unfamiliar) << everyday[i].text;
+    EXPECT_TRUE(replies[i].unfamiliar) << everyday[i].text();
   for (const char* known :
        {"This package provides a simple tool to edit images.", "a text editor",
         "fast web server with few dependencies", "Python bindings for the library",
@@ -140,8 +140,8 @@ TEST(ShippedCalibration, EverydayTextsAreUnfamiliarToTheSummariser) {
   ASSERT_GE(everyday.size(), 20u);
   const std::vector<Reply> replies = summariser(everyday);
   for (std::size_t i = 0; i < everyday.size(); ++i)
-    EXPECT_TRUE(replies[i].unfamiliar) << everyday[i].text;
-  EXPECT_FALSE(summariser(summariser.task().example).unfamiliar);
+    EXPECT_TRUE(replies[i].unfamiliar) << everyday[i].text();
+  EXPECT_FALSE(summariser(summariser.task().card().example).unfamiliar);
 }
 
 TEST(ShippedCalibration, WordsWithDigitsAndOtherScriptsAreNotPronouncedInSilence) {

@@ -16,7 +16,7 @@
 #include "attn/models/captioner.hpp"
 #include "attn/nn/init.hpp"
 #include "attn/tasks/fetch/cache.hpp"
-#include "tools/attn/caption_samples.hpp"
+#include "tools/attn/pictures.hpp"
 #include "tools/attn/png.hpp"
 #include "tools/say.hpp"
 
@@ -78,6 +78,12 @@ TEST_F(CaptionCommand, AnswersEveryPicture) {
   const auto answer = nlohmann::json::parse(json.out);
   EXPECT_EQ(answer["weights"].size(), answer["words"].size() + 1);
   EXPECT_EQ(answer["weights"][0].size(), 256u);
+  // A map each.
+  EXPECT_EQ(say({"caption", "--model", model(), "--map", file("n.json"), file("a.png"),
+                 file("b.png")})
+                .status,
+            success);
+  EXPECT_TRUE(fs::exists(file("n-2.json")));
   const auto map = nlohmann::json::parse(bytes("m.json"));
   EXPECT_EQ(map["kind"], "image");
   EXPECT_EQ(map["steps"].size(), answer["words"].size());
@@ -126,18 +132,15 @@ TEST_F(CaptionCommand, AsksForWhatItNeeds) {
   EXPECT_EQ(say({"caption", "--attention", "sideways", file("a.png")}).status, usage);
   EXPECT_EQ(say({"caption", "--model", model(), "--map", file("m.txt"), file("a.png")}).status,
             usage);
-  EXPECT_EQ(say({"caption", "--model", model(), "--map", file("m.json"), file("a.png"),
-                 file("a.png")})
-                .status,
-            failure);
   EXPECT_EQ(say({"train", "caption", "--out", file("t"), "--model", "rnn"}).status, failure);
   EXPECT_EQ(say({"train", "pronounce", "--out", file("t"), "--attention", "soft"}).status,
             failure);
 }
 
-TEST(CaptionSamples, TextArtHasInkWhereTheCanvasHas) {
-  std::vector<std::uint8_t> canvas(64 * 64, 0);
-  for (std::size_t x = 3; x < 6; ++x) canvas[10 * 64 + x] = canvas[11 * 64 + x] = 255;
+TEST(Pictures, TextArtHasInkWhereTheCanvasHas) {
+  tasks::Picture canvas{64, 64, 1, std::vector<std::uint8_t>(64 * 64, 0)};
+  for (std::size_t x = 3; x < 6; ++x)
+    canvas.pixels[10 * 64 + x] = canvas.pixels[11 * 64 + x] = 255;
   const std::string art = text_art(canvas);
   EXPECT_EQ(art, "\n\n\n\n\n   @@@\n" + std::string(26, '\n'));
 }

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "attn/core/error.hpp"
-#include "attn/tasks/reply.hpp"
+#include "attn/tasks/answerer.hpp"
 #include "support/tolerance.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/say.hpp"

@@ -15,8 +15,7 @@
 #include "attn/maps/map.hpp"
 #include "attn/models/steering.hpp"
 #include "attn/tasks/answer.hpp"
-#include "attn/tasks/answer_map.hpp"
-#include "attn/tasks/pair_model.hpp"
+#include "attn/tasks/task.hpp"
 #include "tools/attn/checks.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/draw_map.hpp"
@@ -50,6 +49,9 @@ void add_map_options(CLI::App& command, MapOptions& options) {
       ->type_name("FILE")
       ->check(map_file_problem);
   command.add_flag("--show", options.show, "Print where each word looked, as a heat map");
+}
+
+void add_heads_option(CLI::App& command, MapOptions& options) {
   command
       .add_option(
           "--heads", options.heads,
@@ -89,13 +91,10 @@ void add_steering_options(CLI::App& command, models::Steering& steering) {
       });
 }
 
-void AnswerMaps::draw(const tasks::PairModel& model, const tasks::Answer& answer,
-                      const models::Steering& steering) {
+void AnswerMaps::draw(const tasks::Model& model, const tasks::Input& input,
+                      const tasks::Piece& piece) {
   if (!options_.wanted()) return;
-  const std::string part = options_.heads == "all" ? "" : options_.heads;
-  maps::Map map = options_.heads.empty()
-                      ? maps::Map(tasks::answer_map(model, answer))
-                      : maps::Map(tasks::heads_map(model, answer, steering, part));
+  const maps::Map map = model.map(input, piece, options_.heads);
   ++drawn_;
   if (options_.show) {
     // The answer stands above it already.

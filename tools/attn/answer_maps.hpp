@@ -10,7 +10,7 @@
 
 #include "attn/models/steering.hpp"
 #include "attn/tasks/answer.hpp"
-#include "attn/tasks/pair_model.hpp"
+#include "attn/tasks/task.hpp"
 #include "tools/attn/command.hpp"
 
 namespace attn::tools {
@@ -23,8 +23,10 @@ struct MapOptions {
   bool wanted() const { return show || !file.empty(); }
 };
 
-/// --map, --show, --heads.
+/// --map and --show.
 void add_map_options(CLI::App& command, MapOptions& options);
+/// --heads.
+void add_heads_option(CLI::App& command, MapOptions& options);
 
 /// --attention-temperature, --forbid, --force. They are in `steering` once the line is parsed.
 void add_steering_options(CLI::App& command, models::Steering& steering);
@@ -37,9 +39,7 @@ class AnswerMaps {
   AnswerMaps(const MapOptions& options, std::FILE* show_on)
       : options_(options), show_on_(show_on) {}
 
-  /// `steering` is what steered the answer.
-  void draw(const tasks::PairModel& model, const tasks::Answer& answer,
-            const models::Steering& steering);
+  void draw(const tasks::Model& model, const tasks::Input& input, const tasks::Piece& piece);
 
  private:
   const MapOptions& options_;

@@ -19,6 +19,9 @@ class App;
 namespace attn::nn {
 struct Mechanism;
 }
+namespace attn::tasks {
+class Task;
+}
 
 namespace attn::tools {
 
@@ -39,7 +42,7 @@ struct Streams {
 int run(const std::vector<std::string>& arguments, const Streams& streams = {});
 
 /// The name of every command, as --help lists them.
-const std::vector<std::string>& command_names();
+std::vector<std::string> command_names();
 
 /// What the arguments ask for, set while they are parsed.
 using Action = std::function<int(const Streams&)>;
@@ -56,11 +59,8 @@ void add_serve(CLI::App& app, Action& action);
 void add_data(CLI::App& app, Action& action);
 void add_score(CLI::App& app, Action& action);
 void add_embed(CLI::App& app, Action& action);
-void add_pronounce(CLI::App& app, Action& action);
-void add_translate(CLI::App& app, Action& action);
-void add_summarise(CLI::App& app, Action& action);
-void add_pairs(CLI::App& app, Action& action);
-void add_caption(CLI::App& app, Action& action);
+/// The command that answers, of a task of any kind.
+void add_task(CLI::App& app, const tasks::Task& task, Action& action);
 void add_train(CLI::App& app, Action& action);
 void add_eval(CLI::App& app, Action& action);
 void add_compare(CLI::App& app, Action& action);

@@ -27,9 +27,9 @@
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/fetch/cache.hpp"
 #include "attn/tasks/pair_model.hpp"
+#include "attn/tasks/pair_task.hpp"
 #include "attn/tasks/prepare.hpp"
 #include "attn/tasks/scores.hpp"
-#include "attn/tasks/task.hpp"
 #include "attn/tasks/trainer.hpp"
 #include "attn/tensor/storage.hpp"
 #include "attn/text/sha256.hpp"
@@ -112,7 +112,7 @@ Halves halves_of(const std::vector<tasks::Example>& examples) {
 /// Where the task's defaults follow from the data, `corpus` is it.
 tasks::TrainingRequest request_of(const CompareOptions& options, const Contender& contender,
                                   const tasks::Corpus* corpus) {
-  tasks::TrainingRequest request = tasks::default_request(tasks::task_named(options.task));
+  tasks::TrainingRequest request = tasks::default_request(tasks::pair_task_named(options.task));
   if (corpus != nullptr) tasks::suit_corpus(request, *corpus);
   request.model.copy = models::Copy::none;
   for (const auto& [name, value] : contender.options)
@@ -277,7 +277,7 @@ nlohmann::json run_one(const CompareOptions& options, const Competitor& one,
   if (trained.ended == tasks::TrainingEnd::stopped)
     fail<Error>("stopped and saved; the same command goes on with ", contender.name);
   const tasks::PairModel model = tasks::load_model(folder);
-  const tasks::Metric metric = tasks::task_named(options.task).metric;
+  const tasks::Metric metric = tasks::pair_task_named(options.task).metric;
   // Where all sources have one length there is no long half, and nothing to score.
   const auto scored = [&](const std::vector<tasks::Example>& part) {
     return part.empty() ? nlohmann::json(nullptr)
@@ -324,7 +324,7 @@ void print_table(const std::vector<Line>& table, const Halves& halves, const Str
 /// The score that chooses, of each contender that is done.
 maps::Bars bars_of(const CompareOptions& options, const std::vector<Line>& table,
                    const std::string& data, std::size_t examples) {
-  const std::string metric = tasks::name_of(tasks::task_named(options.task).metric);
+  const std::string metric = tasks::name_of(tasks::pair_task_named(options.task).metric);
   maps::Bars bars{
       .title = "Kinds of attention on " + files::printable(data),
       .caption = fmt::format("{} on {} test examples after{} of training each.", metric,

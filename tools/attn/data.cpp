@@ -19,11 +19,11 @@
 #include "attn/tasks/debian/split.hpp"
 #include "attn/tasks/embed/fetch.hpp"
 #include "attn/tasks/fetch/cache.hpp"
+#include "attn/tasks/pair_task.hpp"
 #include "attn/tasks/pairs/read_pairs.hpp"
 #include "attn/tasks/pronounce/load_pronounce.hpp"
 #include "attn/tasks/summarise/gap_sentences.hpp"
 #include "attn/tasks/summarise/load_summarise.hpp"
-#include "attn/tasks/task.hpp"
 #include "attn/tasks/translate/load_translate.hpp"
 #include "tools/attn/baselines.hpp"
 #include "tools/attn/checks.hpp"
@@ -58,7 +58,7 @@ tasks::Corpus load(const DataOptions& options, const Streams& streams) {
     return tasks::read_pairs(
         options.data,
         {.source_column = options.source_column, .target_column = options.target_column}, say);
-  if (options.task == "pairs") return tasks::task_named("pairs").load("", say);
+  if (options.task == "pairs") return tasks::pair_task_named("pairs").load("", say);
   if (options.task == "pronounce") return tasks::load_pronounce(say);
   if (options.task == "summarise") return tasks::load_summarise(say);
   return tasks::load_translate(options.language, say);

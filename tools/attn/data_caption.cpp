@@ -13,8 +13,9 @@
 #include "attn/tasks/caption/canvas.hpp"
 #include "attn/tasks/caption/caption_training.hpp"
 #include "attn/tasks/caption/digits.hpp"
-#include "tools/attn/caption_samples.hpp"
+#include "attn/tasks/task.hpp"
 #include "tools/attn/command.hpp"
+#include "tools/attn/pictures.hpp"
 #include "tools/attn/progress.hpp"
 
 namespace attn::tools {
@@ -92,10 +93,13 @@ int data_caption(const CaptionDataOptions& options, const Streams& streams) {
                counts.by_digits[1], counts.by_digits[2], counts.by_digits[3], counts.captions,
                counts.most_frequent);
     for (const tasks::Canvas& sample : samples)
-      fmt::print(streams.out, "\n{}  {}\n", text_art(sample.pixels), sample.caption);
+      fmt::print(streams.out, "\n{}  {}\n",
+                 text_art({tasks::kCanvasSide, tasks::kCanvasSide, 1, sample.pixels}),
+                 sample.caption);
   }
   if (options.out.empty()) return success;
-  save_samples(options.out, samples);
+  save_pictures(options.out, tasks::task_named("caption").samples(
+                                 static_cast<std::int64_t>(samples.size()), progress(streams)));
   fmt::print(options.json ? streams.err : streams.out,
              "\nWritten to {}: {} canvases as PNG files, captions.tsv\n", options.out,
              samples.size());

@@ -2,12 +2,13 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <memory>
 #include <string>
 
 #include "attn/core/error.hpp"
+#include "attn/files/printable.hpp"
 #include "attn/nn/module.hpp"
-#include "attn/tasks/caption.hpp"
-#include "attn/tasks/pair_model.hpp"
+#include "attn/tasks/task.hpp"
 #include "attn/tensor/gpu.hpp"
 #include "attn/tensor/storage.hpp"
 
@@ -41,19 +42,15 @@ void check_device(Device device, const std::string& command) {
   fail(command, ": --device gpu cannot be used here: ", reason);
 }
 
-tasks::PairModel load_model_on(Device device, const std::filesystem::path& folder,
-                               const std::string& command) {
+std::shared_ptr<const tasks::Model> load_model_of(const tasks::Task& task, Device device,
+                                                  const std::filesystem::path& folder,
+                                                  const std::string& command) {
   check_device(device, command);
-  tasks::PairModel model = tasks::load_model(folder);
-  move(*model.model, device);
-  return model;
-}
-
-tasks::CaptionModel load_caption_model_on(Device device, const std::filesystem::path& folder,
-                                          const std::string& command) {
-  check_device(device, command);
-  tasks::CaptionModel model = tasks::load_caption_model(folder);
-  move(*model.model, device);
+  std::shared_ptr<const tasks::Model> model = tasks::load(folder);
+  if (model->task().name() != task.name())
+    fail(files::path_text(folder), " is a model for ", model->task().name(), ", not for ",
+         task.name());
+  move(model->module(), device);
   return model;
 }
 

@@ -5,10 +5,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <filesystem>
+#include <memory>
 #include <string>
 
-#include "attn/tasks/caption.hpp"
-#include "attn/tasks/pair_model.hpp"
+#include "attn/tasks/task.hpp"
 #include "attn/tensor/storage.hpp"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): its own name
@@ -23,10 +23,10 @@ void add_device_flag(CLI::App& command, Device& device, const std::string& help)
 /// Throws, naming the command, where the device is not there.
 void check_device(Device device, const std::string& command);
 
-/// The model of a folder, on the device, for any thread to use.
-tasks::PairModel load_model_on(Device device, const std::filesystem::path& folder,
-                               const std::string& command);
-tasks::CaptionModel load_caption_model_on(Device device, const std::filesystem::path& folder,
-                                          const std::string& command);
+/// The model in a folder, on the device, for any thread to use. InvalidArgument where it is of
+/// another task.
+std::shared_ptr<const tasks::Model> load_model_of(const tasks::Task& task, Device device,
+                                                  const std::filesystem::path& folder,
+                                                  const std::string& command);
 
 }  // namespace attn::tools

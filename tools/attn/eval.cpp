@@ -20,14 +20,16 @@
 #include "attn/files/atomic_write.hpp"
 #include "attn/files/printable.hpp"
 #include "attn/files/read_file.hpp"
+#include "attn/tasks/answer.hpp"
+#include "attn/tasks/answerer.hpp"
 #include "attn/tasks/calibrate.hpp"
 #include "attn/tasks/calibration.hpp"
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/numbers.hpp"
 #include "attn/tasks/pair_model.hpp"
+#include "attn/tasks/pair_task.hpp"
 #include "attn/tasks/prepare.hpp"
 #include "attn/tasks/rare_words.hpp"
-#include "attn/tasks/reply.hpp"
 #include "attn/tasks/scores.hpp"
 #include "attn/tasks/task.hpp"
 #include "attn/tasks/trainer.hpp"
@@ -111,7 +113,8 @@ Evaluated evaluate(const tasks::Answerer& answerer, const std::vector<tasks::Exa
   }
   made.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  made.scores = tasks::score(answerer.task().metric, made.answers, made.references);
+  made.scores = tasks::score(tasks::pair_task_named(answerer.task().name()).metric,
+                             made.answers, made.references);
   made.numbers = tasks::count_numbers(made.sources, made.answers);
   return made;
 }
@@ -173,11 +176,11 @@ int eval(const EvalOptions& options, const Streams& streams) {
                          .json = options.json,
                          .device = options.flags.device},
                         streams);
-  const tasks::Task& task = tasks::task_named(options.task);
+  const tasks::PairTask& task = tasks::pair_task_named(options.task);
   const std::filesystem::path folder = model_folder(options.model, options.task);
-  tasks::PairModel model = load_model_on(options.flags.device, folder, "attn eval");
-  if (model.task != options.task)
-    fail(folder.string(), " is a model for ", model.task, ", not for ", options.task);
+  tasks::PairModel model =
+      *load_model_of(tasks::task_named(options.task), options.flags.device, folder, "attn eval")
+           ->pairs();
   const tasks::TrainingRequest request = data_of_model(folder, model, options.flags);
   const tasks::Say say = progress(streams);
   tasks::Corpus corpus = tasks::load_corpus(request, say);
@@ -203,10 +206,10 @@ int eval(const EvalOptions& options, const Streams& streams) {
          options.rare >= 0 ? " that needs a rare word" : "");
 
   const Evaluated made = evaluate(answerer, examples, options.choices, streams);
-  const std::int64_t beam = tasks::search_of(task, options.choices).beam;
+  const std::int64_t beam = tasks::search_of(answerer.task(), options.choices).beam;
   if (made.refused > 0) say(fmt::format("{} examples were refused", made.refused));
   const double rate = static_cast<double>(examples.size()) / made.seconds;
-  const bool calibrated = answerer.model().calibration != nullptr;
+  const bool calibrated = answerer.model().pairs()->calibration != nullptr;
   const double hits = options.unlike.empty() ? 0.0 : told_unlike(answerer, options.unlike);
   if (options.json) {
     nlohmann::json json{{"task", options.task},
@@ -218,7 +221,7 @@ int eval(const EvalOptions& options, const Streams& streams) {
                         {"scores", tasks::json_of(made.scores)},
                         {"seconds", made.seconds},
                         {"examples_per_second", rate},
-                        {"parameters", answerer.model().model->parameter_count()},
+                        {"parameters", answerer.model().module().parameter_count()},
                         {"numbers",
                          {{"in_texts", made.numbers.in_texts},
                           {"kept", made.numbers.kept},

@@ -44,13 +44,13 @@ std::vector<tasks::Canvas> canvases_of(const EvalCaption& asked,
                               : tasks::development_canvases(parts.development, count);
 }
 
-std::vector<tasks::CaptionAnswer> answers_to(const tasks::CaptionModel& model,
-                                             const std::vector<tasks::Canvas>& canvases,
-                                             const Streams& streams) {
+std::vector<tasks::Answer> answers_to(const tasks::CaptionModel& model,
+                                      const std::vector<tasks::Canvas>& canvases,
+                                      const Streams& streams) {
   std::vector<std::vector<std::uint8_t>> pixels;
   pixels.reserve(canvases.size());
   for (const tasks::Canvas& canvas : canvases) pixels.push_back(canvas.pixels);
-  std::vector<tasks::CaptionAnswer> answers;
+  std::vector<tasks::Answer> answers;
   auto told = std::chrono::steady_clock::now();
   while (answers.size() < pixels.size()) {
     const std::size_t count = std::min(kCanvasesOfATurn, pixels.size() - answers.size());
@@ -65,7 +65,7 @@ std::vector<tasks::CaptionAnswer> answers_to(const tasks::CaptionModel& model,
 }
 
 void write_caption_answers(const std::string& path, const std::vector<tasks::Canvas>& canvases,
-                           const std::vector<tasks::CaptionAnswer>& answers) {
+                           const std::vector<tasks::Answer>& answers) {
   std::string text;
   for (std::size_t i = 0; i < canvases.size(); ++i)
     text +=
@@ -79,12 +79,12 @@ void write_caption_answers(const std::string& path, const std::vector<tasks::Can
 }  // namespace
 
 int eval_caption(const EvalCaption& asked, const Streams& streams) {
-  const tasks::CaptionModel model = load_caption_model_on(
-      asked.device, model_folder(asked.model, "caption-soft"), "attn eval caption");
+  const tasks::CaptionModel model =
+      tasks::load_caption_model(model_folder(asked.model, "caption-soft"));
   const tasks::DigitParts parts = tasks::load_digits(progress(streams));
   const std::vector<tasks::Canvas> canvases = canvases_of(asked, parts);
   const auto start = std::chrono::steady_clock::now();
-  const std::vector<tasks::CaptionAnswer> answers = answers_to(model, canvases, streams);
+  const std::vector<tasks::Answer> answers = answers_to(model, canvases, streams);
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const tasks::Scores scores = tasks::score_captions(canvases, answers);

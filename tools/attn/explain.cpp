@@ -7,9 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "attn/core/error.hpp"
 #include "attn/files/atomic_write.hpp"
-#include "attn/tasks/reply.hpp"
+#include "attn/tasks/answer.hpp"
+#include "attn/tasks/answerer.hpp"
+#include "attn/tasks/task.hpp"
 #include "attn/tensor/storage.hpp"
 #include "tools/attn/answer_maps.hpp"
 #include "tools/attn/command.hpp"
@@ -37,10 +38,10 @@ int explain(const ExplainOptions& options, const Streams& streams) {
   // Before the model is asked: without a page there is nothing to write it into.
   serve::offline_page({});
   check_output_file(options.html);
+  const tasks::Task& task = tasks::task_named(options.task);
   const tasks::Answerer answerer(
-      load_model_on(options.device, model_folder(options.model, options.task), "attn explain"));
-  if (answerer.task().name != options.task)
-    fail(options.model, " is a model for ", answerer.task().name, ", not for ", options.task);
+      load_model_of(task, options.device, model_folder(options.model, task.card().shipped()),
+                    "attn explain"));
 
   const tasks::Reply reply = answerer(options.text, options.choices);
   const std::string model = options.model.empty() ? "shipped" : options.model;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "attn/files/printable.hpp"
+#include "attn/tasks/task.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/completion.hpp"
 #include "tools/attn/device.hpp"
@@ -24,13 +25,14 @@
 
 namespace attn::tools {
 
-const std::vector<std::string>& command_names() {
-  static const std::vector<std::string> kNames{
-      "pronounce", "translate",   "summarise", "pairs",      "caption",    "models",
-      "train",     "eval",        "compare",   "data",       "mechanisms", "gradcheck",
-      "regress",   "score",       "embed",     "map",        "gallery",    "explain",
-      "serve",     "conformance", "info",      "completion", "bench"};
-  return kNames;
+std::vector<std::string> command_names() {
+  std::vector<std::string> names;
+  for (const tasks::Task* task : tasks::all_tasks()) names.push_back(task->name());
+  for (const char* name : {"models", "train", "eval", "compare", "data", "mechanisms",
+                           "gradcheck", "regress", "score", "embed", "map", "gallery",
+                           "explain", "serve", "conformance", "info", "completion", "bench"})
+    names.emplace_back(name);
+  return names;
 }
 
 namespace {
@@ -143,11 +145,7 @@ int parsed(const std::vector<std::string>& arguments, const Streams& streams) {
   app.require_subcommand(0, 1);
 
   Action action;
-  add_pronounce(app, action);
-  add_translate(app, action);
-  add_summarise(app, action);
-  add_pairs(app, action);
-  add_caption(app, action);
+  for (const tasks::Task* task : tasks::all_tasks()) add_task(app, *task, action);
   add_models(app, action);
   add_train(app, action);
   add_eval(app, action);
@@ -252,7 +250,7 @@ int run(const std::vector<std::string>& words, const Streams& streams) {
     if (!arguments.empty() && !arguments[0].empty() && arguments[0][0] != '-') {
       const std::string& word = arguments[0];
       if (word == "bench") return bench({arguments.begin() + 1, arguments.end()}, streams);
-      const auto& names = command_names();
+      const auto names = command_names();
       if (std::find(names.begin(), names.end(), word) == names.end())
         return unknown_command(word, streams);
     }

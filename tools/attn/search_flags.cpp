@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "attn/models/search.hpp"
-#include "attn/tasks/reply.hpp"
+#include "attn/tasks/answer.hpp"
 #include "attn/tasks/task.hpp"
 #include "tools/attn/checks.hpp"
 
@@ -25,7 +25,8 @@ std::string_view name_of(models::Choice choice) {
 
 void add_search_flags(CLI::App& command, tasks::Choices& choices, const tasks::Task* task) {
   const auto told = [&](std::string help, const auto& of_task) {
-    return task == nullptr ? help : fmt::format("{}; default {}", help, of_task(task->search));
+    return task == nullptr ? help
+                           : fmt::format("{}; default {}", help, of_task(*task->search()));
   };
   using Search = models::SearchOptions;
   command

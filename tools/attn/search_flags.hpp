@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "attn/tasks/reply.hpp"
+#include "attn/tasks/answer.hpp"
 #include "attn/tasks/task.hpp"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): its own name

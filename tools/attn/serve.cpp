@@ -66,30 +66,23 @@ serve::Models load_models(const std::vector<std::string>& named, Device device,
       fail("--model takes TASK=DIR, not ", files::in_quotes(text));
     const std::string task = text.substr(0, equals);
     std::filesystem::path folder = text.substr(equals + 1);
-    if (task == "caption") {
-      models.add_captioner(folder);
-      continue;
-    }
     tasks::task_named(task);
     if (!folder.has_filename()) folder = folder.parent_path();  // "model/"
     const std::string name =
         files::printable(std::filesystem::absolute(folder).filename().string(), 60);
     models.add(task, models.free_name(task, name), folder);
   }
-  for (const tasks::Task& task : tasks::all_tasks()) {
-    if (const auto folder = shipped_model(task.name)) {
-      models.add(task.name, models.free_name(task.name, "shipped"), *folder);
-    } else if (!models.has(task.name) && task.name != "pairs") {
-      fmt::print(streams.err, "attn: there is no model for {}; it is left out\n", task.name);
-    }
+  const auto shipped = shipped_models();
+  for (const tasks::Task* task : tasks::all_tasks()) {
+    const std::string& name = task->name();
+    if (const auto own = shipped.find(name); own != shipped.end())
+      models.add(name, models.free_name(name, "shipped"), own->second);
+    for (const auto& [other, folder] : shipped)
+      if (other.starts_with(name + "-"))
+        models.add(name, models.free_name(name, other.substr(name.size() + 1)), folder);
+    if (task->card().ships && !models.has(name))
+      fmt::print(streams.err, "attn: there is no model for {}; it is left out\n", name);
   }
-  for (const std::string reach : {"global", "local"})
-    if (const auto folder = shipped_model("pronounce-" + reach))
-      models.add("pronounce", models.free_name("pronounce", reach), *folder);
-  for (const std::string looking : {"soft", "hard"})
-    if (const auto folder = shipped_model("caption-" + looking);
-        folder && models.captioner(looking) == nullptr)
-      models.add_captioner(*folder);
   return models;
 }
 

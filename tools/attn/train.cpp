@@ -18,8 +18,8 @@
 #include "attn/models/options.hpp"
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/pair_model.hpp"
+#include "attn/tasks/pair_task.hpp"
 #include "attn/tasks/prepare.hpp"
-#include "attn/tasks/task.hpp"
 #include "attn/tasks/trainer.hpp"
 #include "attn/tensor/storage.hpp"
 #include "tools/attn/caption_training.hpp"
@@ -125,7 +125,7 @@ void ask(const TrainOptions& options, tasks::TrainingRequest& request) {
 void take_config(TrainOptions& options) {
   if (options.config_file.empty()) return;
   options.config = read_config(options.config_file, options.task);
-  tasks::TrainingRequest request = tasks::default_request(tasks::task_named(options.task));
+  tasks::TrainingRequest request = tasks::default_request(tasks::pair_task_named(options.task));
   tasks::read_request(options.config, files::path_text(options.config_file), request);
   if (!options.device_given) options.flags.device = device_named(request.device);
   if (!options.precision_given) options.flags.precision = precision_named(request.precision);
@@ -157,7 +157,7 @@ tasks::TrainingRequest request_of(const TrainOptions& options) {
        !options.flags.target_units.empty()))
     fail("attn train: with --begin the vocabularies are those of that model; leave out ",
          "--vocabulary, --source-units and --target-units");
-  tasks::TrainingRequest request = tasks::default_request(tasks::task_named(options.task));
+  tasks::TrainingRequest request = tasks::default_request(tasks::pair_task_named(options.task));
   ask(options, request);
   return request;
 }

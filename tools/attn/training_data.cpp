@@ -12,8 +12,8 @@
 #include "attn/files/printable.hpp"
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/pair_model.hpp"
+#include "attn/tasks/pair_task.hpp"
 #include "attn/tasks/prepare.hpp"
-#include "attn/tasks/task.hpp"
 #include "tools/attn/training_flags.hpp"
 
 namespace attn::tools {
@@ -69,7 +69,7 @@ void check_same_data(const tasks::TrainingRequest& request, const tasks::Corpus&
 
 tasks::TrainingRequest data_of_model(const fs::path& folder, const tasks::PairModel& model,
                                      const TrainingFlags& flags) {
-  tasks::TrainingRequest request = tasks::default_request(tasks::task_named(model.task));
+  tasks::TrainingRequest request = tasks::default_request(tasks::pair_task_named(model.task));
   std::error_code ignored;
   if (flags.language.empty()) {
     if (fs::exists(folder / "training.json", ignored)) {

@@ -12,8 +12,8 @@
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/models/options.hpp"
+#include "attn/tasks/pair_task.hpp"
 #include "attn/tasks/prepare.hpp"
-#include "attn/tasks/task.hpp"
 #include "attn/tensor/gpu.hpp"
 #include "attn/tensor/storage.hpp"
 #include "tools/attn/checks.hpp"
@@ -92,7 +92,7 @@ std::string listed(const std::vector<std::string>& names) {
 void add_task_argument(CLI::App& command, std::string& task,
                        const std::vector<std::string>& more) {
   std::vector<std::string> names = more;
-  for (const tasks::Task& known : tasks::all_tasks()) names.push_back(known.name);
+  for (const tasks::PairTask& known : tasks::all_pair_tasks()) names.push_back(known.card.name);
   std::string list;
   for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
   command.add_option("task", task, "One of " + list)

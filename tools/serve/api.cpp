@@ -5,18 +5,21 @@
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <ratio>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "attn/core/error.hpp"
 #include "attn/files/printable.hpp"
 #include "attn/nn/registry.hpp"
-#include "attn/tasks/reply.hpp"
+#include "attn/tasks/answer.hpp"
+#include "attn/tasks/answer_json.hpp"
+#include "attn/tasks/answerer.hpp"
 #include "attn/tasks/task.hpp"
-#include "tools/serve/answers.hpp"
 #include "tools/serve/assets.hpp"
-#include "tools/serve/caption_api.hpp"
 #include "tools/serve/fields.hpp"
 #include "tools/serve/live.hpp"
 #include "tools/serve/mechanism_json.hpp"
@@ -34,6 +37,20 @@ namespace attn::serve {
 namespace {
 
 constexpr std::size_t kLongestName = 200;
+
+const tasks::Task* find_task(std::string_view name) {
+  for (const tasks::Task* task : tasks::all_tasks())
+    if (task->name() == name) return task;
+  return nullptr;
+}
+
+/// "caption" of /api/caption; "" where that is no task.
+std::string task_in_path(std::string_view path) {
+  constexpr std::string_view kBegin = "/api/";
+  if (!path.starts_with(kBegin)) return "";
+  const tasks::Task* task = find_task(path.substr(kBegin.size()));
+  return task == nullptr ? "" : task->name();
+}
 
 Plan health(const Service&, const Request&) {
   return json_response({{"status", "ok"}});
@@ -87,35 +104,84 @@ Plan live(const Service&, const Request& request) {
 /// What the request leaves out, the task decides.
 tasks::Choices choices_of(const Fields& fields, const tasks::Task& task, const Limits& limits) {
   tasks::Choices choices;
+  if (task.search() == nullptr) return choices;
   choices.best = fields.whole("best", 1, 1, limits.beam);
   if (fields.has("beam")) choices.beam = fields.whole("beam", 1, 1, limits.beam);
   choices.steering = steering_of(fields);
-  const std::int64_t beam = choices.beam.value_or(std::max(task.search.beam, choices.best));
+  const std::int64_t beam = choices.beam.value_or(std::max(task.search()->beam, choices.best));
   if (choices.best > beam)
     refuse(400, "the field \"best\" is " + std::to_string(choices.best) +
                     "; at most the beam, which is " + std::to_string(beam) + ", is accepted");
   return choices;
 }
 
+/// Fields that a request to a task may have; null: a task that nobody knows.
+std::vector<std::string> known_fields(const tasks::Task* task) {
+  std::vector<std::string> known{"task", "model"};
+  for (const std::string& field :
+       task == nullptr ? std::vector<std::string>{"text"} : task->fields())
+    known.push_back(field);
+  if (task != nullptr && !task->card().variants.empty())
+    known.push_back(task->card().variant_flag);
+  if (task == nullptr || task->search() != nullptr)
+    known.insert(known.end(), {"beam", "best", "temperature", "attention_temperature", "forbid",
+                               "force", "heads"});
+  return known;
+}
+
+/// The name of the model that is asked for, by itself or as a variant.
+std::optional<std::string> model_name(const Fields& fields, const tasks::Task* task) {
+  auto name = fields.optional_text("model", kLongestName);
+  if (name || task == nullptr || task->card().variants.empty()) return name;
+  const tasks::TaskCard& card = task->card();
+  const char* flag = card.variant_flag.c_str();
+  std::string variant = fields.optional_text(flag, kLongestName).value_or(card.variants[0]);
+  if (std::find(card.variants.begin(), card.variants.end(), variant) != card.variants.end())
+    return variant;
+  std::string names;
+  for (const std::string& one : card.variants)
+    names += (names.empty() ? "" : " or ") + files::in_quotes(one);
+  refuse(400, "the field " + files::in_quotes(flag) + " must be " + names + ", not " +
+                  files::in_quotes(variant));
+}
+
+tasks::Input input_of(const Fields& fields, const ServedModel& served, std::size_t longest) {
+  const tasks::Task& task = served.answerer.task();
+  const std::vector<std::string> names = task.fields();
+  const bool text = std::find(names.begin(), names.end(), "text") != names.end();
+  if (text) fields.text("text", longest);
+  tasks::Input input;
+  try {
+    input = task.input_of(fields.object());
+  } catch (const InvalidArgument& error) {
+    refuse(400, error.what());
+  }
+  if (const std::string problem = served.answerer.refusal(input); !problem.empty())
+    refuse(400, (text ? "the field \"text\" " : "the " + task.card().noun() + " ") + problem);
+  return input;
+}
+
 Plan answer(const Service& service, const Request& request) {
   const Limits& limits = service.options().limits;
-  const Fields fields(request.body, {"task", "model", "text", "beam", "best", "temperature",
-                                     "forbid", "force", "heads"});
-  const std::string task = fields.text("task", kLongestName);
-  const ServedModel& served =
-      service.models().find(task, fields.optional_text("model", kLongestName));
-  std::string text = fields.text("text", limits.text);
-  if (const std::string problem = served.answerer.refusal(text); !problem.empty())
-    refuse(400, "the field \"text\" " + problem);
+  const Fields fields(request.body);
+  const std::string in_path = task_in_path(request.path);
+  const std::string name =
+      !in_path.empty() ? in_path : fields.optional_text("task", kLongestName).value_or("");
+  const tasks::Task* task = find_task(name);
+  fields.accept(known_fields(task));
+  if (in_path.empty()) fields.text("task", kLongestName);
+  const ServedModel& served = service.models().find(name, model_name(fields, task));
+  tasks::Input input = input_of(fields, served, limits.text);
   tasks::Choices choices = choices_of(fields, served.answerer.task(), limits);
-  const Detail detail = fields.flag("heads", false) ? Detail::heads : Detail::weights;
-  return Plan([&served, text = std::move(text), choices = std::move(choices), detail] {
+  const auto detail =
+      fields.flag("heads", false) ? tasks::Detail::heads : tasks::Detail::weights;
+  return Plan([&served, input = std::move(input), choices = std::move(choices), detail] {
     const auto start = std::chrono::steady_clock::now();
     nlohmann::json json =
-        reply_json(served.answerer.model(), served.answerer(text, choices), detail);
+        served.answerer.model().json_of(input, served.answerer(input, choices), detail);
     const std::chrono::duration<double, std::milli> took =
         std::chrono::steady_clock::now() - start;
-    json["milliseconds"] = six_digits(took.count());
+    json["milliseconds"] = tasks::six_digits(took.count());
     return json_response(json);
   });
 }
@@ -123,17 +189,18 @@ Plan answer(const Service& service, const Request& request) {
 }  // namespace
 
 const std::vector<Route>& routes() {
-  static const std::vector<Route> kRoutes{{"GET", "/health", health},
-                                          {"GET", "/openapi.json", openapi},
-                                          {"GET", "/api/info", info},
-                                          {"GET", "/api/mechanisms", mechanisms},
-                                          {"GET", "/api/live", live_list},
-                                          {"POST", "/api/live", live},
-                                          {"POST", "/api/answer", answer},
-                                          {"POST", "/api/step", answer_step},
-                                          {"POST", "/api/caption", answer_caption},
-                                          {"GET", "/api/run", watch_runs}};
+  static const std::vector<Route> kRoutes{
+      {"GET", "/health", health},      {"GET", "/openapi.json", openapi},
+      {"GET", "/api/info", info},      {"GET", "/api/mechanisms", mechanisms},
+      {"GET", "/api/live", live_list}, {"POST", "/api/live", live},
+      {"POST", "/api/answer", answer}, {"POST", "/api/step", answer_step},
+      {"GET", "/api/run", watch_runs}};
   return kRoutes;
+}
+
+const Route* task_route(std::string_view path) {
+  static const Route kRoute{"POST", "/api/TASK", answer};
+  return task_in_path(path).empty() ? nullptr : &kRoute;
 }
 
 }  // namespace attn::serve

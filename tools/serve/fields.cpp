@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -52,7 +51,11 @@ void check_list(const nlohmann::json& value, std::string_view field, std::size_t
 
 }  // namespace
 
-Fields::Fields(std::string_view body, std::initializer_list<std::string_view> known) {
+Fields::Fields(std::string_view body, const std::vector<std::string>& known) : Fields(body) {
+  accept(known);
+}
+
+Fields::Fields(std::string_view body) {
   try {
     object_ =
         files::parse_json(body, "request", {.max_bytes = body.size(), .max_depth = kDepth});
@@ -60,11 +63,13 @@ Fields::Fields(std::string_view body, std::initializer_list<std::string_view> kn
     refuse(400, error.what());
   }
   if (!object_.is_object()) refuse(400, "the request must be a JSON object");
+}
+
+void Fields::accept(const std::vector<std::string>& known) const {
   for (const auto& [name, value] : object_.items()) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     std::string names;
-    for (const std::string_view one : known)
-      names.append(names.empty() ? "" : ", ").append(one);
+    for (const std::string& one : known) names.append(names.empty() ? "" : ", ").append(one);
     refuse(400, "there is no field " + files::in_quotes(name) + "; there are " + names);
   }
 }

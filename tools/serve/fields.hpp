@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -20,9 +19,14 @@ namespace attn::serve {
 
 class Fields {
  public:
-  /// Not JSON, not UTF-8, too deep, not an object, or with members that nobody knows: refused.
-  Fields(std::string_view body, std::initializer_list<std::string_view> known);
+  /// Not JSON, not UTF-8, too deep or not an object: refused.
+  explicit Fields(std::string_view body);
+  /// The same, and with members that nobody knows.
+  Fields(std::string_view body, const std::vector<std::string>& known);
 
+  /// Refuses members that are not known.
+  void accept(const std::vector<std::string>& known) const;
+  const nlohmann::json& object() const { return object_; }
   bool has(const char* name) const { return object_.contains(name); }
   std::string text(const char* name, std::size_t max_bytes) const;
   std::optional<std::string> optional_text(const char* name, std::size_t max_bytes) const;

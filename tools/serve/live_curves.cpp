@@ -10,7 +10,7 @@
 
 #include "attn/core/table.hpp"
 #include "attn/kernels/recipe.hpp"
-#include "tools/serve/answers.hpp"
+#include "attn/tasks/answer_json.hpp"
 #include "tools/serve/live.hpp"
 #include "tools/serve/live_sentence.hpp"
 
@@ -41,7 +41,7 @@ nlohmann::json draw(const Values& values) {
   const std::vector<double> keys(kHours.begin(), kHours.end());
   const std::vector<double> degrees(kDegrees.begin(), kDegrees.end());
   std::vector<double> line = pooled({places, keys, 1}, recipe, degrees);
-  std::transform(line.begin(), line.end(), line.begin(), six_digits);
+  std::transform(line.begin(), line.end(), line.begin(), tasks::six_digits);
 
   auto points = nlohmann::json::array();
   for (std::size_t i = 0; i < kHours.size(); ++i) points.push_back({kHours[i], kDegrees[i]});
@@ -58,7 +58,7 @@ nlohmann::json draw(const Values& values) {
           {"points", points},
           {"lines", {{{"name", "regression"}, {"x", places}, {"y", line}}}},
           {"queries", {query}},
-          {"weights", rows_json(weights_of({{query}, keys, 1}, recipe), keys.size())}};
+          {"weights", tasks::rows_json(weights_of({{query}, keys, 1}, recipe), keys.size())}};
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 #include "attn/kernels/recipe.hpp"
 #include "attn/kernels/reference/attention.hpp"
 #include "attn/nn/registry.hpp"
-#include "tools/serve/answers.hpp"
+#include "attn/tasks/answer_json.hpp"
 
 namespace attn::serve {
 namespace {
@@ -92,7 +92,7 @@ nlohmann::json matrix_map(const std::string& title, const std::string& caption,
           {"columns", columns},
           {"row_title", "looks"},
           {"column_title", "is looked at"},
-          {"weights", rows_json(weights, columns.size())}};
+          {"weights", tasks::rows_json(weights, columns.size())}};
 }
 
 nlohmann::json sentence_map(const std::string& title, const std::string& caption,

@@ -11,9 +11,9 @@
 #include "attn/core/dtype.hpp"
 #include "attn/nn/module.hpp"
 #include "attn/nn/registry.hpp"
+#include "attn/tasks/answer_json.hpp"
 #include "attn/tensor/random.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "tools/serve/answers.hpp"
 
 namespace attn::serve {
 namespace {
@@ -77,8 +77,8 @@ nlohmann::json mechanism_picture(const nn::Mechanism& mechanism) {
   return {{"of", chosen->name},
           {"kind", weights ? "weights" : "output"},
           {"shape", shape},
-          {"numbers", rows_json(std::span<const double>(numbers),
-                                static_cast<std::size_t>(matrix.size(1)))}};
+          {"numbers", tasks::rows_json(std::span<const double>(numbers),
+                                       static_cast<std::size_t>(matrix.size(1)))}};
 }
 
 }  // namespace attn::serve

@@ -13,8 +13,7 @@
 #include <vector>
 
 #include "attn/nn/module.hpp"
-#include "attn/tasks/caption.hpp"
-#include "attn/tasks/reply.hpp"
+#include "attn/tasks/answerer.hpp"
 #include "attn/tensor/storage.hpp"
 
 namespace attn::serve {
@@ -31,15 +30,10 @@ class Models {
   /// Models lie on the device.
   explicit Models(Device device) : device_(device) {}
 
-  /// Reads a folder. A model of another task, or a name twice, is an InvalidArgument.
+  /// Reads a folder. A model of another task, or a name twice, is an InvalidArgument. One that
+  /// is a variant of its task goes by that name, and by none where another has it already.
   void add(const std::string& task, const std::string& name,
            const std::filesystem::path& folder);
-
-  /// Reads a model that describes pictures, which is known by how it looks. Another that looks
-  /// the same way makes room for it.
-  void add_captioner(const std::filesystem::path& folder);
-  /// "soft" or "hard"; null when there is none.
-  const tasks::CaptionModel* captioner(const std::string& looking) const;
 
   /// The named one, or the task's first; a Refusal with status 404 lists what there is.
   const ServedModel& find(const std::string& task,
@@ -54,11 +48,8 @@ class Models {
   nlohmann::json describe() const;
 
  private:
-  void move(const nn::Module& module) const;
-
   Device device_ = Device::cpu;
   std::map<std::string, std::vector<ServedModel>> models_;
-  std::map<std::string, tasks::CaptionModel> captioners_;
 };
 
 }  // namespace attn::serve

@@ -7,9 +7,10 @@
 #include <utility>
 
 #include "attn/core/error.hpp"
-#include "attn/tasks/reply.hpp"
+#include "attn/tasks/answer.hpp"
+#include "attn/tasks/answerer.hpp"
+#include "attn/tasks/task.hpp"
 #include "tools/page/assets.hpp"
-#include "tools/serve/answers.hpp"
 #include "tools/serve/live.hpp"
 
 namespace attn::serve {
@@ -24,8 +25,8 @@ nlohmann::json offline_data(const tasks::Answerer& answerer, const std::string& 
   auto live = nlohmann::json::array();
   for (const LiveExample& example : live_examples())
     live.push_back({{"example", live_json(example)}, {"map", live_map(example)}});
-  nlohmann::json data = reply_json(answerer.model(), reply, Detail::heads);
-  data["task"] = answerer.task().name;
+  nlohmann::json data = answerer.model().json_of(text, reply, tasks::Detail::heads);
+  data["task"] = answerer.task().name();
   data["model"] = model;
   data["text"] = text;
   data["live"] = std::move(live);

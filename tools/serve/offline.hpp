@@ -8,7 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "attn/tasks/reply.hpp"
+#include "attn/tasks/answer.hpp"
+#include "attn/tasks/answerer.hpp"
 
 namespace attn::serve {
 

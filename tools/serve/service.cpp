@@ -40,7 +40,7 @@ const Route* Service::route(std::string_view method, std::string_view path) cons
   const std::string_view wanted = method == "HEAD" ? "GET" : method;
   for (const Route& one : routes())
     if (one.method == wanted && one.path == path) return &one;
-  return nullptr;
+  return wanted == "POST" ? task_route(path) : nullptr;
 }
 
 std::string Service::methods_of(std::string_view path) const {

@@ -34,6 +34,8 @@ struct Route {
 };
 /// Those of the interface; the page's files are not among them.
 const std::vector<Route>& routes();
+/// POST /api/TASK, which every task has; null for a path that is of no task.
+const Route* task_route(std::string_view path);
 
 /// Constant once made: connections and workers share it.
 class Service {

@@ -18,7 +18,9 @@ constexpr double kHottest = 1000.0;
 
 models::Steering steering_of(const Fields& fields) {
   models::Steering steering;
-  steering.temperature = fields.number("temperature", 1.0, kColdest, kHottest);
+  // Older pages say "temperature", which elsewhere is that of sampling.
+  const char* name = fields.has("temperature") ? "temperature" : "attention_temperature";
+  steering.temperature = fields.number(name, 1.0, kColdest, kHottest);
   steering.forbid = fields.positions("forbid", kMostPositions);
   for (const auto& [step, position] : fields.pairs("force", "step", "position", kMostPositions))
     steering.force.push_back({step, position});

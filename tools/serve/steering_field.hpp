@@ -1,4 +1,4 @@
-/// Steering as a request names it: temperature, forbid, force.
+/// Steering as a request names it: attention_temperature, forbid, force.
 
 #pragma once
 

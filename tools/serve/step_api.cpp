@@ -14,10 +14,10 @@
 #include "attn/models/seq2seq.hpp"
 #include "attn/models/steering.hpp"
 #include "attn/tasks/answer.hpp"
+#include "attn/tasks/answer_json.hpp"
 #include "attn/tasks/pair_model.hpp"
 #include "attn/tasks/row_steps.hpp"
 #include "attn/text/tokeniser.hpp"
-#include "tools/serve/answers.hpp"
 #include "tools/serve/fields.hpp"
 #include "tools/serve/message.hpp"
 #include "tools/serve/models.hpp"
@@ -36,7 +36,7 @@ constexpr std::int64_t kMostPlaces = 4096;
 template <class T>
 nlohmann::json list_of(const std::vector<T>& numbers) {
   auto list = nlohmann::json::array();
-  for (const T number : numbers) list.push_back(six_digits(static_cast<double>(number)));
+  for (const T number : numbers) list.push_back(tasks::six_digits(static_cast<double>(number)));
   return list;
 }
 
@@ -88,8 +88,8 @@ models::HeadPlace place_of(const Fields& fields, const std::vector<models::HeadP
 nlohmann::json steps_json(const tasks::RowSteps& steps) {
   const std::size_t columns = steps.columns.size();
   const auto matrix = [&](const std::vector<float>& numbers) {
-    return rows_json(std::span<const float>(numbers),
-                     columns == 0 ? 0 : numbers.size() / columns);
+    return tasks::rows_json(std::span<const float>(numbers),
+                            columns == 0 ? 0 : numbers.size() / columns);
   };
   auto masked = nlohmann::json::array();
   for (const bool open : steps.open) masked.push_back(!open);
@@ -101,9 +101,9 @@ nlohmann::json steps_json(const tasks::RowSteps& steps) {
                       {"columns", steps.columns},
                       {"scores", list_of(steps.scores)},
                       {"masked", std::move(masked)},
-                      {"largest", six_digits(steps.largest)},
+                      {"largest", tasks::six_digits(steps.largest)},
                       {"exponentials", list_of(steps.exponentials)},
-                      {"sum", six_digits(steps.sum)},
+                      {"sum", tasks::six_digits(steps.sum)},
                       {"weights", list_of(steps.weights)},
                       {"values", matrix(steps.values)},
                       {"output", list_of(steps.output)}};
@@ -111,18 +111,22 @@ nlohmann::json steps_json(const tasks::RowSteps& steps) {
   if (!steps.query.empty()) {
     json["query"] = list_of(steps.query);
     json["keys"] = matrix(steps.keys);
-    json["scale"] = six_digits(steps.scale);
+    json["scale"] = tasks::six_digits(steps.scale);
   }
   return json;
 }
 
 Plan answer_step(const Service& service, const Request& request) {
-  const Fields fields(request.body, {"task", "model", "source_tokens", "target_tokens", "part",
-                                     "layer", "head", "row", "temperature", "forbid", "force"});
+  const Fields fields(
+      request.body, {"task", "model", "source_tokens", "target_tokens", "part", "layer", "head",
+                     "row", "temperature", "attention_temperature", "forbid", "force"});
   const std::string task = fields.text("task", kLongestName);
   const ServedModel& served =
       service.models().find(task, fields.optional_text("model", kLongestName));
-  const tasks::PairModel& model = served.answerer.model();
+  const tasks::PairModel* pairs = served.answerer.model().pairs();
+  if (pairs == nullptr)
+    refuse(400, "the model " + served.name + " has no attention that can be stepped through");
+  const tasks::PairModel& model = *pairs;
   tasks::Answer answer;
   answer.source =
       numbers_of(fields.texts("source_tokens", kMostTokens), model.source, "source_tokens");

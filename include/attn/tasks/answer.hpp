@@ -1,4 +1,4 @@
-/// Answers of a trained model to texts, with what it looked at.
+/// What a task is asked and what it answers, with what the model looked at.
 
 #pragma once
 
@@ -6,36 +6,94 @@
 
 #include <cstdint>
 #include <functional>
-#include <span>
+#include <map>
+#include <optional>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "attn/models/search.hpp"
-#include "attn/tasks/pair_model.hpp"
+#include "attn/models/steering.hpp"
+#include "attn/tasks/value.hpp"
 
 namespace attn::tasks {
 
+/// Values by name. Most tasks read one, "text" or "picture"; a task that answers questions
+/// about a picture reads "picture" and "question".
+struct Input {
+  std::map<std::string, Value> parts;
+
+  Input() = default;
+  Input(std::string text) {  // NOLINT(google-explicit-constructor)
+    parts.emplace("text", std::move(text));
+  }
+  Input(const char* text) : Input(std::string(text)) {}  // NOLINT(google-explicit-constructor)
+  Input(Picture picture) {                               // NOLINT(google-explicit-constructor)
+    parts.emplace("picture", std::move(picture));
+  }
+
+  /// Null where there is no part of that name and kind.
+  template <class T>
+  const T* find(const std::string& name) const {
+    const auto at = parts.find(name);
+    return at == parts.end() ? nullptr : std::get_if<T>(&at->second);
+  }
+  /// The part "text"; empty where there is none.
+  const std::string& text() const;
+};
+
+/// What the caller decides about an answer. What is left out, the task decides.
+struct Choices {
+  /// None: the task's, or `best` where that is more.
+  std::optional<std::int64_t> beam{};
+  std::optional<double> length_penalty{};
+  std::optional<std::int64_t> no_repeat{};
+  std::optional<models::Choice> choice{};
+  std::int64_t best = 1;     ///< answers; more of them change none of the first
+  double temperature = 0.0;  ///< of sampling; that of attention is steering.temperature
+  std::int64_t top = 0;
+  std::uint64_t seed = 1;
+  /// Positions count over the tokens of the whole text, the end of each piece included. The
+  /// step of a forced position counts within the piece that holds the position.
+  models::Steering steering{};
+};
+
 struct Answer {
-  std::string text;
-  double score = 0.0;  ///< as the search ranked it
+  std::string text;               ///< as a person reads it
+  std::optional<Value> output{};  ///< where a text does not hold all of it
+  double score = 0.0;             ///< as the search ranked it
   double log_probability = 0.0;
   bool finished = false;             ///< false: it was cut at the longest length
   std::vector<std::int64_t> source;  ///< tokens it read, eos included
   std::vector<std::int64_t> target;  ///< tokens it wrote
-  std::vector<float> weights;        ///< [target + 1, source]; empty without attention
+  /// [target + 1, places of the input]; empty without attention.
+  std::vector<float> weights;
+  /// What else the model tells, by name: "gates" of each step.
+  std::map<std::string, std::vector<float>> numbers{};
 };
 
-/// Called now and then with how many texts are done.
-using Done = std::function<void(std::int64_t)>;
+/// What the model read in one go.
+struct Piece {
+  std::string source;           ///< the part of the text
+  bool cut = false;             ///< it is longer than the model reads
+  models::Steering steering{};  ///< the part of the steering that belongs to it
+  std::vector<Answer> answers;  ///< best first
+};
 
-/// The answers to each text, best first. Texts are read in batches of like length; a text that
-/// is longer than the model reads is cut, an empty one has one empty answer. The tokens an
-/// answer may have are the model's limit, whatever options.max_length says. A consensus is one
-/// under the task's metric, unless options.likeness says how else. Of a calibrated model the
-/// rules of the task hold on numbers and marks, in place of options.forbid and options.fault.
-std::vector<std::vector<Answer>> answer(const PairModel& model,
-                                        std::span<const std::string> texts,
-                                        const models::SearchOptions& options,
-                                        const Done& done = {});
+struct Reply {
+  /// Of the whole input, best first. Those of several pieces are joined: texts by spaces,
+  /// scores added, tokens one behind another, weights along the diagonal.
+  std::vector<Answer> answers;
+  std::vector<Piece> pieces;
+  bool cut = false;  ///< part of the input was not read
+  /// The input is unlike what the model learnt from; of a model that was calibrated.
+  bool unfamiliar = false;
+  /// What a person should know of this answer, a sentence each.
+  std::vector<std::string> notes;
+};
+
+/// Called now and then with how many inputs are done.
+using Done = std::function<void(std::int64_t)>;
 
 }  // namespace attn::tasks

@@ -5,6 +5,7 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -15,6 +16,7 @@
 #include "attn/core/dtype.hpp"
 #include "attn/maps/map.hpp"
 #include "attn/models/captioner.hpp"
+#include "attn/tasks/answer.hpp"
 
 namespace attn::tasks {
 
@@ -35,22 +37,17 @@ CaptionModel load_caption_model(const std::filesystem::path& folder);
 void save_caption_model(const std::filesystem::path& folder, const CaptionModel& model,
                         DType dtype = DType::bf16);
 
-struct CaptionAnswer {
-  std::string text;
-  std::vector<std::string> words;
-  double log_probability = 0.0;
-  std::int64_t grid = 0;  ///< rows and columns of places
-  /// For each word, then for the end: the weights of all places, row by row, and the gate.
-  std::vector<std::vector<float>> weights;
-  std::vector<float> gates;
-};
+/// What the model says of canvases, each 64 * 64 bytes: 0 is background and 255 ink. The tokens
+/// of an answer are words of the grammar, its weights those of a square grid of places, row by
+/// row, for each word and then for the end, and its "gates" how much each of them took in.
+std::vector<Answer> caption(const CaptionModel& model,
+                            std::span<const std::vector<std::uint8_t>> canvases);
 
-/// What the model says of canvases, each 64 * 64 bytes: 0 is background and 255 ink.
-std::vector<CaptionAnswer> caption(const CaptionModel& model,
-                                   std::span<const std::vector<std::uint8_t>> canvases);
+/// The weights of one step: [grid, grid].
+std::span<const float> caption_weights(const Answer& answer, std::size_t step);
 
 /// The overlay: a step for each word.
-maps::Map caption_map(const CaptionAnswer& answer, const std::vector<std::uint8_t>& canvas,
+maps::Map caption_map(const Answer& answer, const std::vector<std::uint8_t>& canvas,
                       models::Looking looking);
 
 /// A grey picture of any size as a canvas. A light background (the middle value of the rim) is

@@ -4,20 +4,38 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "attn/core/cxx20.hpp"  // IWYU pragma: keep
+#include "attn/tasks/answer.hpp"
+#include "attn/tasks/value.hpp"
 
 namespace attn::tasks {
+
+/// A rectangle on a picture, in pixels.
+struct Box {
+  std::string label;
+  std::int64_t x = 0;
+  std::int64_t y = 0;
+  std::int64_t width = 0;
+  std::int64_t height = 0;
+};
 
 struct Example {
   std::string id;  ///< where it comes from: a word, a Description-md5, a line
   std::string source;
   std::vector<std::string> targets;  ///< all that are right; each is learnt from
+  /// What is read where it is no text; `source` is then empty.
+  std::map<std::string, Value> parts = {};
+  std::vector<Box> boxes = {};  ///< of what the target names, in its order
+
+  Input input() const;
 };
 
 struct Corpus {

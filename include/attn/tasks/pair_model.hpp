@@ -1,4 +1,5 @@
-/// PairModel: a trained model with its tokenisers, as a model folder holds it.
+/// PairModel: a trained model with its tokenisers, as a model folder holds it, and what it
+/// answers to texts.
 
 #pragma once
 
@@ -6,11 +7,15 @@
 
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "attn/core/dtype.hpp"
 #include "attn/models/options.hpp"
+#include "attn/models/search.hpp"
 #include "attn/models/seq2seq.hpp"
+#include "attn/tasks/answer.hpp"
 #include "attn/tasks/batches.hpp"
 #include "attn/tasks/calibration.hpp"
 #include "attn/text/tokeniser.hpp"
@@ -49,5 +54,18 @@ PairModel load_model(const std::filesystem::path& folder);
 /// Each file is replaced atomically, the weights last.
 void save_model(const std::filesystem::path& folder, const PairModel& model,
                 DType dtype = DType::bf16);
+
+/// The answers to each text, best first. Texts are read in batches of like length; a text that
+/// is longer than the model reads is cut, an empty one has one empty answer. The tokens an
+/// answer may have are the model's limit, whatever options.max_length says. A consensus is one
+/// under the task's metric, unless options.likeness says how else. Of a calibrated model the
+/// rules of the task hold on numbers and marks, in place of options.forbid and options.fault.
+std::vector<std::vector<Answer>> answer(const PairModel& model,
+                                        std::span<const std::string> texts,
+                                        const models::SearchOptions& options,
+                                        const Done& done = {});
+
+/// "transformer", as flags name it.
+std::string kind_of(const PairModel& model);
 
 }  // namespace attn::tasks

@@ -18,7 +18,7 @@
 #include "attn/tasks/batches.hpp"
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/pair_model.hpp"
-#include "attn/tasks/task.hpp"
+#include "attn/tasks/pair_task.hpp"
 #include "attn/tasks/trainer.hpp"
 #include "attn/text/tokeniser.hpp"
 
@@ -49,7 +49,7 @@ struct TrainingRequest {
 };
 
 /// What the task itself would ask for.
-TrainingRequest default_request(const Task& task);
+TrainingRequest default_request(const PairTask& task);
 /// The same for a task whose defaults follow from the data; data and language stay.
 void suit_corpus(TrainingRequest& request, const Corpus& corpus);
 

@@ -1,97 +1,146 @@
-/// Task: one job from text to text, with what it learns from and how it is judged.
+/// Task: one job that a model learns, whatever it reads and writes, and Model, which has learnt
+/// it. Commands, the server, the page, `explain` and `eval` know tasks by these two alone.
 
 #pragma once
 
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstdint>
-#include <functional>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "attn/models/options.hpp"
+#include "attn/maps/map.hpp"
 #include "attn/models/search.hpp"
-#include "attn/tasks/batches.hpp"
+#include "attn/nn/module.hpp"
+#include "attn/tasks/answer.hpp"
 #include "attn/tasks/corpus.hpp"
-#include "attn/tasks/scores.hpp"
-#include "attn/text/tokeniser.hpp"
 
 namespace attn::tasks {
 
-/// How text becomes numbers, when a model is trained.
-struct TokeniserPlan {
-  text::Units source = text::Units::subwords;
-  text::Units target = text::Units::subwords;
-  std::int64_t size = 4000;  ///< of subwords; characters and words keep what occurs
-  /// One vocabulary for both sides, so that words can be copied and tables shared.
-  bool shared = false;
-};
-
-/// How a model is trained; a flag for each.
-struct TrainingOptions {
-  std::int64_t batch_tokens = 4096;  ///< of a step, source and target, padding included
-  double rate = 2e-3;                ///< largest; falls as 1 / sqrt(step) after the warm-up
-  std::int64_t warm_up = 500;
-  double smoothing = 0.1;
-  double coverage = 0.0;  ///< weight of the coverage loss
-  /// Share of the loss that is the metric itself: draws of the model, each as likely as it is
-  /// better than the other draws for its source. Of a model that answers already.
-  double self_critical = 0.0;
-  double clip = 1.0;   ///< joint norm of the gradients
-  double decay = 0.0;  ///< of AdamW
-  /// What is scored and saved is a moving average of the weights: it does what a falling rate
-  /// does and asks for no number of steps to be known. Polyak and Juditsky, 1992.
-  double average = 0.999;
-  std::int64_t evaluate_every = 500;  ///< steps
-  std::int64_t evaluate_on = 500;     ///< examples of the development part, at most
-  std::int64_t patience = 10;         ///< evaluations without a better score; 0: never stops
-  std::uint64_t seed = 1;
-};
-
-/// What becomes of the numbers of a text. The rule holds for a model whose calibration found
-/// that its data follows it.
-enum class Numbers {
-  free,         ///< anything
-  from_source,  ///< an answer has no number that its text does not have
-  all,          ///< and it should have all of them
-};
-
+class Task;
 struct PairModel;
 
-/// What a task decides, it decides for every door: commands, the server, `explain`, `eval` and
-/// programs answer through tasks::Answerer.
-struct Task {
-  std::string name;
-  std::string about;
-  std::string example;  ///< a text to begin with, which the model that ships answers well
-  TokeniserPlan tokens;
-  models::ModelOptions model;
-  TrainingOptions training;
-  Limits limits;
-  Overlong overlong = Overlong::drop;
-  Metric metric = Metric::bleu;
-  models::SearchOptions search{.beam = 4};  ///< of evaluation and answers
-  /// What is done to a text before it is read, in training as in answers.
-  std::function<std::string(std::string_view)> prepare;
-  /// Cuts a text into what the model reads in one go; answers are joined by spaces. None: a
-  /// text is one piece.
-  std::function<std::vector<std::string>(const PairModel&, std::string_view)> split;
-  /// What keeps a model from reading a text, to stand behind "the text "; "": nothing does.
-  std::function<std::string(const PairModel&, std::string_view)> refuse;
-  /// The share of development texts that calibration lets be unfamiliar by their words.
-  double unfamiliar = 0.03;
-  Numbers numbers = Numbers::free;
-  /// Marks that an answer has only where its text has them, if the model's data is so.
-  std::string copied_marks;
-  /// The task's own data; `language` matters to translate alone.
-  std::function<Corpus(const std::string& language, const Say& say)> load;
-  /// Makes tokens, model and limits suit the data, where a task does not know it beforehand.
-  std::function<void(Task& task, const Corpus& corpus)> suit = {};
+/// What of an answer is told beside its text and its scores.
+enum class Detail {
+  none,
+  weights,  ///< tokens, and where each looked
+  heads,    ///< what every head looked at, too
 };
 
-const std::vector<Task>& all_tasks();
+/// A trained model as a folder holds it. Constant once made: any number of threads may ask it.
+class Model {
+ public:
+  virtual ~Model() = default;
+
+  virtual const Task& task() const = 0;
+  virtual nn::Module& module() const = 0;
+  virtual std::string kind() const = 0;  ///< "transformer", "captioner"
+  /// Which of its task's variants it is; "" where the task has none.
+  virtual std::string variant() const { return ""; }
+
+  /// Why the model does not answer, to stand behind "the text " or "the picture "; "": it does.
+  virtual std::string refusal(const Input& input) const = 0;
+  /// A reply for each input, in batches; none of them is refused.
+  virtual std::vector<Reply> answer(std::span<const Input> inputs, const Choices& choices,
+                                    const Done& done) const = 0;
+
+  /// What the first answer of a piece looked at. `heads`: "" for where each step looked, or
+  /// every head of "all" parts, of "encoder", "decoder" or "cross".
+  virtual maps::Map map(const Input& input, const Piece& piece,
+                        std::string_view heads = {}) const = 0;
+  /// What POST /api/TASK answers.
+  virtual nlohmann::json json_of(const Input& input, const Reply& reply,
+                                 Detail detail) const = 0;
+  /// What `attn TASK --json` prints; `name` is the file, where the input came from one.
+  virtual nlohmann::json line_of(const std::string& name, const Input& input,
+                                 const Reply& reply, Detail detail) const = 0;
+
+  /// A model of text pairs has more to look into: tokens, heads, steps. Null for others.
+  virtual const PairModel* pairs() const { return nullptr; }
+};
+
+/// What a task tells of itself.
+struct TaskCard {
+  std::string name;       ///< the command's, and of the model that ships
+  std::string about;      ///< what becomes what, for a list
+  std::string title;      ///< the same for the list of commands
+  std::string help;       ///< more of it, and examples that run
+  std::string metric;     ///< what models are judged by
+  std::string example{};  ///< a text to begin with, which the model that ships answers well
+  /// Models of several kinds ship, NAME-VARIANT each; the first is taken where none is named.
+  /// The command and the server have a flag and a field of that name.
+  std::string variant_flag{};
+  std::vector<std::string> variants{};
+  bool ships = true;  ///< whether a model does
+
+  /// What the command is given.
+  enum class Reads {
+    texts,    ///< texts, or - for a line each
+    files,    ///< text files, or a text in quotes, or -
+    pictures  ///< PNG files; --sample takes test examples
+  };
+  Reads reads = Reads::texts;
+  std::string argument = "text";  ///< the name of those words in the help text
+  std::string argument_type = "TEXT";
+  std::string argument_help = "A text, or - for one a line";
+  bool echo = false;  ///< a line of the output begins with the text
+
+  /// What an input is called in a message.
+  std::string noun() const { return reads == Reads::pictures ? "picture" : "text"; }
+  /// The folder of the model that is taken where none is named, of this variant.
+  std::string shipped(const std::string& variant = {}) const {
+    if (variants.empty()) return name;
+    return name + "-" + (variant.empty() ? variants.front() : variant);
+  }
+};
+
+class Task {
+ public:
+  virtual ~Task() = default;
+
+  virtual const TaskCard& card() const = 0;
+  const std::string& name() const { return card().name; }
+
+  /// Everything is checked before it is used; what is wrong is a FileError that names the file.
+  virtual std::unique_ptr<Model> load(const std::filesystem::path& folder) const = 0;
+
+  /// How answers are searched for unless the caller chooses; null: the task does not search, so
+  /// there is nothing to choose.
+  virtual const models::SearchOptions* search() const { return nullptr; }
+
+  /// Test examples to show what the task does; none where it has no data of its own.
+  virtual std::vector<Example> samples(std::int64_t, const Say&) const { return {}; }
+
+  /// The members of a request that hold the input, and the input they hold. InvalidArgument,
+  /// which begins with "the field ", where they do not.
+  virtual std::vector<std::string> fields() const { return {"text"}; }
+  virtual Input input_of(const nlohmann::json& request) const;
+};
+
+/// In the order that lists show them.
+std::vector<const Task*> all_tasks();
 /// InvalidArgument that lists the tasks when there is none of that name.
 const Task& task_named(std::string_view name);
+
+/// A task of a program's own: it is among all_tasks() while this lives. Not beside threads that
+/// ask for tasks.
+class TaskRegistration {
+ public:
+  explicit TaskRegistration(std::unique_ptr<const Task> task);
+  ~TaskRegistration();
+  TaskRegistration(const TaskRegistration&) = delete;
+  TaskRegistration& operator=(const TaskRegistration&) = delete;
+
+ private:
+  std::unique_ptr<const Task> task_;
+};
+
+/// The model in a folder, whose config.json names its task.
+std::unique_ptr<Model> load(const std::filesystem::path& folder);
 
 }  // namespace attn::tasks

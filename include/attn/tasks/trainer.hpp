@@ -17,8 +17,8 @@
 #include "attn/tasks/batches.hpp"
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/pair_model.hpp"
+#include "attn/tasks/pair_task.hpp"
 #include "attn/tasks/scores.hpp"
-#include "attn/tasks/task.hpp"
 #include "attn/tensor/storage.hpp"
 
 namespace attn::tasks {

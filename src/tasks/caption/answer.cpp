@@ -1,8 +1,11 @@
+#include "attn/tasks/answer.hpp"
+
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "attn/maps/map.hpp"
@@ -17,35 +20,41 @@ namespace {
 /// Canvases looked at in one go; more only take memory.
 constexpr std::size_t kCanvasesAtOnce = 64;
 
-CaptionAnswer answer_of(const models::Described& said, std::int64_t grid) {
-  CaptionAnswer answer{.text = caption_text(said.words),
-                       .words = {},
-                       .log_probability = said.log_probability,
-                       .grid = grid,
-                       .weights = {},
-                       .gates = said.gates};
-  for (const std::int64_t word : said.words) answer.words.push_back(caption_text({word}));
-  const std::ptrdiff_t places = grid * grid;
-  for (auto row = said.weights.begin(); row != said.weights.end(); row += places)
-    answer.weights.emplace_back(row, row + places);
-  return answer;
+std::size_t grid_of(std::size_t places) {
+  return static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(places))));
+}
+
+Answer answer_of(models::Described described) {
+  return {.text = caption_text(described.words),
+          .score = described.log_probability,
+          .log_probability = described.log_probability,
+          .finished = described.finished,
+          .source = {},
+          .target = std::move(described.words),
+          .weights = std::move(described.weights),
+          .numbers = {{"gates", std::move(described.gates)}}};
 }
 
 }  // namespace
 
-std::vector<CaptionAnswer> caption(const CaptionModel& model,
-                                   std::span<const std::vector<std::uint8_t>> canvases) {
-  std::vector<CaptionAnswer> answers;
+std::vector<Answer> caption(const CaptionModel& model,
+                            std::span<const std::vector<std::uint8_t>> canvases) {
+  std::vector<Answer> answers;
   for (std::size_t begin = 0; begin < canvases.size(); begin += kCanvasesAtOnce) {
     const std::size_t count = std::min(kCanvasesAtOnce, canvases.size() - begin);
-    for (const models::Described& said :
+    for (models::Described& described :
          model.model->describe(canvas_tensor(canvases.subspan(begin, count)), kLongestCaption))
-      answers.push_back(answer_of(said, model.model->grid()));
+      answers.push_back(answer_of(std::move(described)));
   }
   return answers;
 }
 
-maps::Map caption_map(const CaptionAnswer& answer, const std::vector<std::uint8_t>& canvas,
+std::span<const float> caption_weights(const Answer& answer, std::size_t step) {
+  const std::size_t places = answer.weights.size() / (answer.target.size() + 1);
+  return std::span(answer.weights).subspan(step * places, places);
+}
+
+maps::Map caption_map(const Answer& answer, const std::vector<std::uint8_t>& canvas,
                       models::Looking looking) {
   maps::Image image;
   image.title = answer.text;
@@ -55,10 +64,13 @@ maps::Map caption_map(const CaptionAnswer& answer, const std::vector<std::uint8_
   image.width = image.height = static_cast<std::size_t>(kCanvasSide);
   image.channels = 1;
   image.pixels = canvas;
-  const auto grid = static_cast<std::size_t>(answer.grid);
-  for (std::size_t i = 0; i < answer.words.size(); ++i)
-    image.steps.push_back(
-        {answer.words[i], maps::Matrix{grid, grid, answer.weights.at(i)}, {}});
+  for (std::size_t i = 0; i < answer.target.size(); ++i) {
+    const std::span<const float> weights = caption_weights(answer, i);
+    const std::size_t grid = grid_of(weights.size());
+    image.steps.push_back({caption_text({answer.target[i]}),
+                           maps::Matrix{grid, grid, {weights.begin(), weights.end()}},
+                           {}});
+  }
   return image;
 }
 

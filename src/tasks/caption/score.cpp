@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "attn/core/error.hpp"
+#include "attn/tasks/answer.hpp"
 #include "attn/tasks/caption.hpp"
 #include "attn/tasks/caption/canvas.hpp"
 #include "attn/tasks/caption/caption_training.hpp"
@@ -20,11 +22,10 @@ double overlap(double begin, double size, double from, double length) {
 }
 
 /// The weights of the k-th word that names a digit; none when fewer were named.
-const std::vector<float>* weights_of_digit(const CaptionAnswer& answer, std::size_t k) {
-  for (std::size_t i = 0; i < answer.words.size(); ++i)
-    if (digit_named(caption_tokens(answer.words[i]).front()) >= 0 && k-- == 0)
-      return &answer.weights[i];
-  return nullptr;
+std::span<const float> weights_of_digit(const Answer& answer, std::size_t k) {
+  for (std::size_t i = 0; i < answer.target.size(); ++i)
+    if (digit_named(answer.target[i]) >= 0 && k-- == 0) return caption_weights(answer, i);
+  return {};
 }
 
 double percent(double part, double whole) {
@@ -33,9 +34,10 @@ double percent(double part, double whole) {
 
 }  // namespace
 
-double share_inside(std::span<const float> weights, std::int64_t grid, const PlacedDigit& box) {
+double share_inside(std::span<const float> weights, const PlacedDigit& box) {
+  const std::int64_t grid = std::lround(std::sqrt(static_cast<double>(weights.size())));
   if (grid < 1 || weights.size() != static_cast<std::size_t>(grid * grid))
-    fail("attn::tasks::share_inside: ", weights.size(), " weights for a grid of ", grid);
+    fail("attn::tasks::share_inside: ", weights.size(), " weights are no square grid");
   const double cell = static_cast<double>(kCanvasSide) / static_cast<double>(grid);
   double inside = 0.0;
   for (std::int64_t i = 0; i < grid * grid; ++i) {
@@ -49,8 +51,7 @@ double share_inside(std::span<const float> weights, std::int64_t grid, const Pla
   return inside;
 }
 
-Scores score_captions(std::span<const Canvas> canvases,
-                      std::span<const CaptionAnswer> answers) {
+Scores score_captions(std::span<const Canvas> canvases, std::span<const Answer> answers) {
   if (canvases.size() != answers.size())
     fail("attn::tasks::score_captions: ", answers.size(), " answers for ", canvases.size(),
          " canvases");
@@ -61,17 +62,17 @@ Scores score_captions(std::span<const Canvas> canvases,
   double digits = 0.0;
   for (std::size_t i = 0; i < canvases.size(); ++i) {
     const Canvas& canvas = canvases[i];
-    const CaptionAnswer& answer = answers[i];
+    const Answer& answer = answers[i];
     if (answer.text == canvas.caption) exact += 1.0;
     const std::vector<std::int64_t> truth = caption_tokens(canvas.caption);
-    const std::vector<std::int64_t> said = caption_tokens(answer.text);
+    const std::vector<std::int64_t>& said = answer.target;
     words += static_cast<double>(truth.size());
     for (std::size_t t = 0; t < std::min(truth.size(), said.size()); ++t)
       if (truth[t] == said[t]) right += 1.0;
     digits += static_cast<double>(canvas.digits.size());
     for (std::size_t k = 0; k < canvas.digits.size(); ++k)
-      if (const auto* weights = weights_of_digit(answer, k))
-        inside += share_inside(*weights, answer.grid, canvas.digits[k]);
+      if (const auto weights = weights_of_digit(answer, k); !weights.empty())
+        inside += share_inside(weights, canvas.digits[k]);
   }
   return {{"exact", percent(exact, static_cast<double>(canvases.size()))},
           {"words", percent(right, words)},

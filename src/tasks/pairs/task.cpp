@@ -1,7 +1,5 @@
 // pairs: texts of the user's own, whatever they are.
 
-#include "attn/tasks/task.hpp"
-
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -15,6 +13,7 @@
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/corpus_report.hpp"
 #include "attn/tasks/pair_model.hpp"
+#include "attn/tasks/pair_task.hpp"
 #include "attn/tasks/scores.hpp"
 #include "attn/text/tokeniser.hpp"
 #include "attn/text/unicode.hpp"
@@ -32,7 +31,7 @@ constexpr std::size_t kManyPairs = 20000;
 
 /// Short texts: a small recurrent model that looks learns them in a minute, where a Transformer
 /// needs several (docs/training.md, section 5).
-void read_letters(Task& task) {
+void read_letters(PairTask& task) {
   task.tokens = {.source = text::Units::characters, .target = text::Units::characters};
   task.model.kind = models::Kind::bahdanau;
   task.model.dim = 96;
@@ -42,15 +41,15 @@ void read_letters(Task& task) {
   task.training.evaluate_every = 250;
 }
 
-void read_subwords(Task& task, std::size_t pairs) {
-  const Task sentences = subword_task(pairs < kManyPairs ? 2000 : 4000);
+void read_subwords(PairTask& task, std::size_t pairs) {
+  const PairTask sentences = subword_task(pairs < kManyPairs ? 2000 : 4000);
   task.tokens = sentences.tokens;
   task.model = sentences.model;
   task.limits = {.source = 128, .target = 128};
   task.training = sentences.training;
 }
 
-void suit(Task& task, const Corpus& corpus) {
+void suit(PairTask& task, const Corpus& corpus) {
   std::vector<std::size_t> sources;
   std::vector<std::size_t> targets;
   for (const Example& example : corpus.train) {
@@ -74,10 +73,28 @@ std::string too_long(const PairModel& model, std::string_view text) {
 
 }  // namespace
 
-Task pairs_task() {
-  Task task;
-  task.name = "pairs";
-  task.about = "your own pairs: a text becomes what your file says it becomes";
+PairTask pairs_task() {
+  PairTask task;
+  task.card.name = "pairs";
+  task.card.title = "Answer with a model that was trained on your own pairs";
+  task.card.help =
+      "Train one first: a file with a pair a line, source and target between them a tab (or "
+      "CSV,\n"
+      "or JSON lines), and a minute. The answer is one line a text.\n"
+      "\nExamples:\n"
+      "    seq 0 19999 | LC_ALL=C awk '{t = $1 * 86400;\n"
+      "      print strftime(\"%-d %B %Y\", t, 1) \"\\t\" strftime(\"%Y-%m-%d\", t, 1)}' > "
+      "dates.tsv\n"
+      "    attn train pairs --data dates.tsv --out dates --minutes 1\n"
+      "    attn pairs --model dates \"12 August 1997\"\n"
+      "    attn pairs --model dates --best 3 \"1 May 2000\"\n"
+      "    cut -f 1 dates.tsv | head | attn pairs --model dates -\n"
+      "    attn pairs --model dates \"1 May 2000\" --show       where each letter looked";
+  task.card.metric = "CER";
+  task.card.ships = false;
+  task.card.argument = "texts";
+  task.card.argument_help = "Texts, or - for one a line";
+  task.card.about = "your own pairs: a text becomes what your file says it becomes";
   task.metric = Metric::exact;
   read_letters(task);
   task.suit = suit;

@@ -1,7 +1,5 @@
 // pronounce: the letters of an English word become its phones.
 
-#include "attn/tasks/task.hpp"
-
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -12,6 +10,7 @@
 #include "attn/tasks/batches.hpp"
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/pair_model.hpp"
+#include "attn/tasks/pair_task.hpp"
 #include "attn/tasks/pronounce/load_pronounce.hpp"
 #include "attn/tasks/scores.hpp"
 #include "attn/text/tokeniser.hpp"
@@ -39,11 +38,26 @@ std::string too_long(const PairModel& model, std::string_view word) {
 
 }  // namespace
 
-Task pronounce_task() {
-  Task task;
-  task.name = "pronounce";
-  task.about = "an English word becomes its phones (CMU Pronouncing Dictionary)";
-  task.example = "attention";
+PairTask pronounce_task() {
+  PairTask task;
+  task.card.name = "pronounce";
+  task.card.title = "English words become phones, letter by letter";
+  task.card.help =
+      "The phones are those of the CMU Pronouncing Dictionary, without stress. A word that no\n"
+      "dictionary has works as well: the model spells it out, looking at the letters it "
+      "needs.\n"
+      "\nExamples:\n"
+      "    attn pronounce attention debian\n"
+      "    attn pronounce --best 3 read\n"
+      "    attn pronounce - < words.txt > phones.txt\n"
+      "    attn pronounce --json --weights though | jq .pieces[0].answers[0].weights";
+  task.card.metric = "PER";
+  task.card.argument = "words";
+  task.card.argument_type = "WORD";
+  task.card.argument_help = "Words, or - for one a line";
+  task.card.echo = true;
+  task.card.about = "an English word becomes its phones (CMU Pronouncing Dictionary)";
+  task.card.example = "attention";
   task.tokens = {.source = text::Units::characters, .target = text::Units::words};
   task.model.dim = 192;
   task.model.encoder_layers = 3;

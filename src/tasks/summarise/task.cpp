@@ -1,13 +1,12 @@
 // summarise: the description of a Debian package becomes its one-line synopsis.
 
-#include "attn/tasks/task.hpp"
-
 #include <string>
 
 #include "attn/models/options.hpp"
 #include "attn/models/search.hpp"
 #include "attn/tasks/batches.hpp"
 #include "attn/tasks/corpus.hpp"
+#include "attn/tasks/pair_task.hpp"
 #include "attn/tasks/scores.hpp"
 #include "attn/tasks/summarise/load_summarise.hpp"
 #include "tasks/subword_task.hpp"
@@ -15,12 +14,30 @@
 
 namespace attn::tasks {
 
-Task summarise_task() {
+PairTask summarise_task() {
   // Fewer subwords than translate: what copies needs parameters, too.
-  Task task = subword_task(3200);
-  task.name = "summarise";
-  task.about = "a package's description becomes one line, rare words copied";
-  task.example =
+  PairTask task = subword_task(3200);
+  task.card.name = "summarise";
+  task.card.title = "A description becomes one line, rare words copied";
+  task.card.help =
+      "The model that ships learnt to write the synopsis of a Debian package from its long\n"
+      "description. It copies names it has never seen from the text. What stands after the "
+      "first\n"
+      "hundred words or so is not read.\n"
+      "\nExamples:\n"
+      "    attn summarise README.txt\n"
+      "    apt-cache show --no-all-versions hello | sed -n 's/^ //p' > d.txt; attn summarise "
+      "d.txt\n"
+      "    attn summarise - < one-text-a-line.txt\n"
+      "    attn summarise \"Frobnix is a fast web server. It needs little memory.\"\n"
+      "    attn summarise --text \"$(xclip -o)\" --show";
+  task.card.metric = "ROUGE";
+  task.card.reads = TaskCard::Reads::files;
+  task.card.argument = "files";
+  task.card.argument_type = "FILE";
+  task.card.argument_help = "Text files, a text in quotes, or - for one text a line";
+  task.card.about = "a package's description becomes one line, rare words copied";
+  task.card.example =
       "Hello prints a friendly greeting. It allows nonprogrammers to use a classic computer "
       "science tool which would otherwise be unavailable to them.";
   task.model.copy = models::Copy::pointer;

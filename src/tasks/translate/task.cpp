@@ -1,13 +1,12 @@
 // translate: a sentence of a Debian package's description, from English.
 
-#include "attn/tasks/task.hpp"
-
 #include <string>
 #include <string_view>
 
 #include "attn/tasks/batches.hpp"
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/pair_model.hpp"
+#include "attn/tasks/pair_task.hpp"
 #include "attn/tasks/scores.hpp"
 #include "attn/tasks/translate/load_translate.hpp"
 #include "attn/tasks/translate/sentences.hpp"
@@ -16,12 +15,24 @@
 
 namespace attn::tasks {
 
-Task translate_task() {
+PairTask translate_task() {
   // Names and numbers are the same on both sides.
-  Task task = subword_task(3900);
-  task.name = "translate";
-  task.about = "English becomes Italian, or another language (Debian's package descriptions)";
-  task.example = "This package provides a simple tool to edit images.";
+  PairTask task = subword_task(3900);
+  task.card.name = "translate";
+  task.card.title = "English becomes Italian";
+  task.card.help =
+      "The model that ships learnt from the descriptions of Debian's packages: it knows "
+      "software,\n"
+      "not poetry. A text is translated sentence by sentence. Other languages: train a model\n"
+      "(attn train translate --language da --out DIR) and name it with --model.\n"
+      "\nExamples:\n"
+      "    attn translate \"This package provides a simple tool to edit images.\"\n"
+      "    attn translate --beam 8 --best 3 \"a fast web server\"\n"
+      "    attn translate - < english.txt > italian.txt";
+  task.card.metric = "BLEU";
+  task.card.about =
+      "English becomes Italian, or another language (Debian's package descriptions)";
+  task.card.example = "This package provides a simple tool to edit images.";
   task.limits = {.source = 96, .target = 96};
   task.metric = Metric::bleu;
   // 2.1 % of the test part, and 99.8 % of everyday sentences.

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "attn/maps/map.hpp"
 #include "attn/models/captioner.hpp"
 #include "attn/nn/init.hpp"
+#include "attn/tasks/answer.hpp"
 #include "attn/tasks/caption.hpp"
 #include "attn/tasks/caption/canvas.hpp"
 #include "attn/tasks/caption/caption_training.hpp"
@@ -113,7 +115,7 @@ TEST(Caption, MapsHaveAStepForEachWord) {
   const maps::Map map = caption_map(answers[0], canvases[0], models::Looking::soft);
   maps::validate(map);
   const auto& image = std::get<maps::Image>(map);
-  ASSERT_EQ(image.steps.size(), answers[0].words.size());
+  ASSERT_EQ(image.steps.size(), answers[0].target.size());
   EXPECT_EQ(image.pixels, canvases[0]);
   const std::vector<std::vector<std::uint8_t>> wrong{std::vector<std::uint8_t>(100)};
   EXPECT_THROW(caption(model, wrong), InvalidArgument);
@@ -124,28 +126,27 @@ TEST(CaptionScores, CountWhatIsInsideTheBox) {
   std::vector<float> weights(256, 0.0f);
   weights[0] = 0.5f;   // pixels 0 to 4 across and down
   weights[17] = 0.5f;  // 4 to 8
-  EXPECT_DOUBLE_EQ(share_inside(weights, 16, {1, 0, 0, 8, 8}), 1.0);
-  EXPECT_DOUBLE_EQ(share_inside(weights, 16, {1, 0, 0, 4, 4}), 0.5);
-  EXPECT_DOUBLE_EQ(share_inside(weights, 16, {1, 2, 2, 2, 2}), 0.125);
-  EXPECT_DOUBLE_EQ(share_inside(weights, 16, {1, 30, 30, 8, 8}), 0.0);
-  EXPECT_THROW(share_inside(weights, 15, {1, 0, 0, 8, 8}), InvalidArgument);
+  EXPECT_DOUBLE_EQ(share_inside(weights, {1, 0, 0, 8, 8}), 1.0);
+  EXPECT_DOUBLE_EQ(share_inside(weights, {1, 0, 0, 4, 4}), 0.5);
+  EXPECT_DOUBLE_EQ(share_inside(weights, {1, 2, 2, 2, 2}), 0.125);
+  EXPECT_DOUBLE_EQ(share_inside(weights, {1, 30, 30, 8, 8}), 0.0);
+  EXPECT_THROW(share_inside(std::span(weights).first(255), {1, 0, 0, 8, 8}), InvalidArgument);
 
   Canvas canvas;
   canvas.caption = "one left of two";
   canvas.digits = {{1, 0, 0, 8, 8}, {2, 40, 0, 8, 8}};
-  CaptionAnswer answer{.text = canvas.caption,
-                       .words = {"one", "left", "of", "two"},
-                       .log_probability = 0.0,
-                       .grid = 16,
-                       .weights = {weights, weights, weights, weights, weights},
-                       .gates = {}};
+  Answer answer;
+  answer.text = canvas.caption;
+  answer.target = caption_tokens(canvas.caption);
+  for (int step = 0; step < 5; ++step)
+    answer.weights.insert(answer.weights.end(), weights.begin(), weights.end());
   const std::vector<Canvas> canvases{canvas};
   Scores scores = score_captions(canvases, std::vector{answer});
   EXPECT_EQ(scores[0].value, 100.0);
   EXPECT_EQ(scores[1].value, 100.0);
   EXPECT_EQ(scores[2].value, 50.0) << "the word two looked at the one";
   answer.text = "one left of three";
-  answer.words[3] = "three";
+  answer.target = caption_tokens(answer.text);
   scores = score_captions(canvases, std::vector{answer});
   EXPECT_EQ(scores[0].value, 0.0);
   EXPECT_EQ(scores[1].value, 75.0);

@@ -15,8 +15,8 @@
 #include "attn/tasks/caption.hpp"
 #include "attn/tasks/caption/canvas.hpp"
 #include "attn/tasks/caption/digits.hpp"
+#include "attn/tasks/pair_task.hpp"
 #include "attn/tasks/scores.hpp"
-#include "attn/tasks/task.hpp"
 #include "attn/tasks/trainer.hpp"
 #include "attn/tensor/storage.hpp"
 
@@ -62,9 +62,10 @@ inline constexpr std::int64_t kTestCanvases = 5000;
 /// "exact": captions that are right, "words": words of right captions that stand in their
 /// places, "inside": weight of the k-th digit's word that lies in the box of the k-th digit.
 /// All of 100.
-Scores score_captions(std::span<const Canvas> canvases, std::span<const CaptionAnswer> answers);
+Scores score_captions(std::span<const Canvas> canvases, std::span<const Answer> answers);
 
-/// The share of a grid of weights that lies in a box, weights being spread evenly over cells.
-double share_inside(std::span<const float> weights, std::int64_t grid, const PlacedDigit& box);
+/// The share of a square grid of weights that lies in a box, weights being spread evenly over
+/// cells.
+double share_inside(std::span<const float> weights, const PlacedDigit& box);
 
 }  // namespace attn::tasks

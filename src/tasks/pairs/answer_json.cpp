@@ -1,4 +1,4 @@
-#include "tools/serve/answers.hpp"
+#include "attn/tasks/answer_json.hpp"
 
 #include <cmath>
 #include <cstddef>
@@ -10,9 +10,9 @@
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/heads.hpp"
 #include "attn/tasks/pair_model.hpp"
-#include "attn/tasks/reply.hpp"
+#include "attn/tasks/task.hpp"
 
-namespace attn::serve {
+namespace attn::tasks {
 namespace {
 
 template <class T>
@@ -26,10 +26,10 @@ nlohmann::json rows_of(std::span<const T> weights, std::size_t columns) {
   return rows;
 }
 
-nlohmann::json heads_json(const tasks::PairModel& model, const tasks::Answer& answer,
+nlohmann::json heads_json(const PairModel& model, const Answer& answer,
                           const models::Steering& steering) {
   auto list = nlohmann::json::array();
-  for (const tasks::HeadWeights& head : tasks::heads(model, answer, steering))
+  for (const HeadWeights& head : heads(model, answer, steering))
     list.push_back({{"part", head.part},
                     {"layer", head.layer},
                     {"head", head.head},
@@ -39,7 +39,7 @@ nlohmann::json heads_json(const tasks::PairModel& model, const tasks::Answer& an
   return list;
 }
 
-nlohmann::json answer_json(const tasks::PairModel& model, const tasks::Answer& answer, bool cut,
+nlohmann::json answer_json(const PairModel& model, const Answer& answer, bool cut,
                            Detail detail) {
   nlohmann::json json{{"text", answer.text},
                       {"score", answer.score},
@@ -47,8 +47,8 @@ nlohmann::json answer_json(const tasks::PairModel& model, const tasks::Answer& a
                       {"finished", answer.finished},
                       {"cut", cut}};
   if (detail == Detail::none) return json;
-  json["source_tokens"] = tasks::labels(model.source, answer.source);
-  json["target_tokens"] = tasks::target_labels(model, answer);
+  json["source_tokens"] = labels(model.source, answer.source);
+  json["target_tokens"] = target_labels(model, answer);
   json["weights"] = rows_json(answer.weights, answer.source.size());
   return json;
 }
@@ -68,12 +68,11 @@ nlohmann::json rows_json(std::span<const double> weights, std::size_t columns) {
   return rows_of(weights, columns);
 }
 
-nlohmann::json reply_json(const tasks::PairModel& model, const tasks::Reply& reply,
-                          Detail detail) {
+nlohmann::json reply_json(const PairModel& model, const Reply& reply, Detail detail) {
   auto pieces = nlohmann::json::array();
-  for (const tasks::Piece& piece : reply.pieces) {
+  for (const Piece& piece : reply.pieces) {
     auto answers = nlohmann::json::array();
-    for (const tasks::Answer& answer : piece.answers) {
+    for (const Answer& answer : piece.answers) {
       nlohmann::json json = answer_json(model, answer, piece.cut, detail);
       if (detail == Detail::heads) json["heads"] = heads_json(model, answer, piece.steering);
       answers.push_back(std::move(json));
@@ -85,7 +84,7 @@ nlohmann::json reply_json(const tasks::PairModel& model, const tasks::Reply& rep
   if (reply.pieces.size() == 1) {
     answers = pieces.front().at("answers");
   } else {
-    for (const tasks::Answer& answer : reply.answers)
+    for (const Answer& answer : reply.answers)
       answers.push_back(answer_json(model, answer, reply.cut, detail));
   }
   return {{"answers", std::move(answers)},
@@ -95,4 +94,4 @@ nlohmann::json reply_json(const tasks::PairModel& model, const tasks::Reply& rep
           {"notes", reply.notes}};
 }
 
-}  // namespace attn::serve
+}  // namespace attn::tasks

@@ -1,3 +1,6 @@
+// What models of text pairs answer to texts as they learnt them: batches of like length,
+// search.
+
 #include "attn/tasks/answer.hpp"
 
 #include <algorithm>
@@ -12,8 +15,8 @@
 #include "attn/models/search.hpp"
 #include "attn/tasks/batches.hpp"
 #include "attn/tasks/pair_model.hpp"
+#include "attn/tasks/pair_task.hpp"
 #include "attn/tasks/scores.hpp"
-#include "attn/tasks/task.hpp"
 #include "attn/tensor/storage.hpp"
 #include "tasks/faithful.hpp"
 
@@ -54,11 +57,11 @@ std::vector<std::vector<Answer>> answer(const PairModel& model,
   models::SearchOptions within = options;
   within.max_length = model.limits.target;
   if (!within.likeness)
-    within.likeness = [&model, metric = task_named(model.task).metric](const Tokens& one,
-                                                                       const Tokens& other) {
+    within.likeness = [&model, metric = pair_task_named(model.task).metric](
+                          const Tokens& one, const Tokens& other) {
       return sentence_score(metric, model.target.decode(one), model.target.decode(other));
     };
-  const Faithful faithful(model, task_named(model.task), texts);
+  const Faithful faithful(model, pair_task_named(model.task), texts);
   std::vector<Tokens> sources;
   sources.reserve(texts.size());
   for (const std::string& text : texts)

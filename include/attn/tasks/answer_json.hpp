@@ -1,4 +1,4 @@
-/// A model's answers as the JSON that the page draws.
+/// Answers of a model of text pairs as the JSON that the page draws, and numbers in JSON.
 
 #pragma once
 
@@ -8,28 +8,21 @@
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 
+#include "attn/tasks/answer.hpp"
 #include "attn/tasks/pair_model.hpp"
-#include "attn/tasks/reply.hpp"
+#include "attn/tasks/task.hpp"
 
-namespace attn::serve {
-
-/// What of an answer is told beside its text and its scores.
-enum class Detail {
-  none,
-  weights,  ///< tokens, and where each looked
-  heads,    ///< what every head looked at, too
-};
+namespace attn::tasks {
 
 /// {"answers": [...], "pieces": [{"source", "cut", "answers": [...]}], "unfamiliar", "cut",
 /// "notes"}. An answer is {"text", "score", "log_probability", "finished", "cut",
 /// "source_tokens", "target_tokens", "weights", "heads"}; the answers of a text in several
 /// pieces have no "heads", those of its pieces do.
-nlohmann::json reply_json(const tasks::PairModel& model, const tasks::Reply& reply,
-                          Detail detail);
+nlohmann::json reply_json(const PairModel& model, const Reply& reply, Detail detail);
 
 /// Weights row by row, six digits each: nobody sees more, and it is half the bytes.
 nlohmann::json rows_json(std::span<const float> weights, std::size_t columns);
 nlohmann::json rows_json(std::span<const double> weights, std::size_t columns);
 double six_digits(double value);
 
-}  // namespace attn::serve
+}  // namespace attn::tasks

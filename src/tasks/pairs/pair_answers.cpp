@@ -1,22 +1,32 @@
-#include "attn/tasks/reply.hpp"
+// Answers of models of text pairs: a text is refused, split, prepared and searched for as its
+// task says.
+
+#include "tasks/pairs/pair_answers.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "attn/core/error.hpp"
 #include "attn/files/printable.hpp"
+#include "attn/maps/map.hpp"
 #include "attn/models/search.hpp"
 #include "attn/models/steering.hpp"
+#include "attn/nn/module.hpp"
 #include "attn/tasks/answer.hpp"
+#include "attn/tasks/answer_json.hpp"
+#include "attn/tasks/answer_map.hpp"
+#include "attn/tasks/answerer.hpp"
 #include "attn/tasks/numbers.hpp"
 #include "attn/tasks/pair_model.hpp"
+#include "attn/tasks/pair_task.hpp"
 #include "attn/tasks/task.hpp"
 #include "attn/text/tokeniser.hpp"
 #include "attn/text/unicode.hpp"
@@ -24,7 +34,7 @@
 namespace attn::tasks {
 namespace {
 
-std::string prepared(const Task& task, const std::string& text) {
+std::string prepared(const PairTask& task, const std::string& text) {
   return task.prepare ? task.prepare(text) : text;
 }
 
@@ -132,7 +142,7 @@ void find_numbers(const PairModel& model, const std::vector<std::string>& source
   }
   if (texts.empty()) return;
   search.beam = kWideBeam;
-  std::vector<std::vector<Answer>> wider = answer(model, texts, search);
+  std::vector<std::vector<Answer>> wider = tasks::answer(model, texts, search);
   for (std::size_t i = 0; i < texts.size(); ++i)
     if (lost_numbers(texts[i], wider[i].front()) <
         lost_numbers(texts[i], answers[places[i]].front()))
@@ -143,69 +153,75 @@ void find_numbers(const PairModel& model, const std::vector<std::string>& source
 /// model.
 constexpr double kMostlyUnknown = 0.5;
 
-}  // namespace
+class PairAnswers final : public Model {
+ public:
+  PairAnswers(PairModel model, const Task& task)
+      : model_(std::move(model)), task_(task), recipe_(pair_task_named(task.name())) {}
 
-double log_probability_of_token(const Answer& answer) {
-  return answer.log_probability / static_cast<double>(answer.target.size() + 1);
-}
+  const Task& task() const override { return task_; }
+  nn::Module& module() const override { return *model_.model; }
+  std::string kind() const override { return kind_of(model_); }
+  const PairModel* pairs() const override { return &model_; }
 
-models::SearchOptions search_of(const Task& task, const Choices& choices) {
-  models::SearchOptions search = task.search;
-  search.best = choices.best;
-  // A beam that nobody chose grows with the answers that are wanted.
-  search.beam = choices.beam.value_or(std::max(search.beam, search.best));
-  search.length_penalty = choices.length_penalty.value_or(search.length_penalty);
-  search.no_repeat = choices.no_repeat.value_or(search.no_repeat);
-  search.choice = choices.choice.value_or(search.choice);
-  search.temperature = choices.temperature;
-  search.top = choices.top;
-  search.seed = choices.seed;
-  search.steering.temperature = choices.steering.temperature;
-  if (search.best > search.beam)
-    fail("attn::tasks::search_of: best ", search.best, " is more than a beam of ", search.beam,
-         " finds; at most the beam is accepted");
-  return search;
-}
+  std::string refusal(const Input& input) const override;
+  std::vector<Reply> answer(std::span<const Input> inputs, const Choices& choices,
+                            const Done& done) const override;
+  maps::Map map(const Input&, const Piece& piece, std::string_view heads) const override {
+    const Answer& best = piece.answers.front();
+    if (heads.empty()) return answer_map(model_, best);
+    return heads_map(model_, best, piece.steering, heads == "all" ? "" : heads);
+  }
+  nlohmann::json json_of(const Input&, const Reply& reply, Detail detail) const override {
+    return reply_json(model_, reply, detail);
+  }
+  nlohmann::json line_of(const std::string&, const Input& input, const Reply& reply,
+                         Detail detail) const override {
+    nlohmann::json line = reply_json(model_, reply, detail);
+    line.erase("answers");
+    line["text"] = input.text();
+    line["answer"] = reply.answers.front().text;
+    return line;
+  }
 
-Answerer::Answerer(const std::filesystem::path& folder) : Answerer(load_model(folder)) {}
+ private:
+  std::vector<Piece> pieces_of(const std::string& text) const;
+  void tell(const std::string& text, const Choices& choices, Reply& reply) const;
 
-Answerer::Answerer(PairModel model)
-    : model_(std::move(model)), task_(&task_named(model_.task)) {}
+  PairModel model_;
+  const Task& task_;
+  const PairTask& recipe_;
+};
 
-std::string Answerer::refusal(const Input& input) const {
-  if (!text::is_utf8(input.text))
-    return "is not UTF-8: " + files::in_quotes(input.text) +
+std::string PairAnswers::refusal(const Input& input) const {
+  const std::string& text = input.text();
+  if (!text::is_utf8(text))
+    return "is not UTF-8: " + files::in_quotes(text) +
            "; convert it first, for example with iconv";
-  if (input.text.find('\0') != std::string::npos)
-    return "has a NUL byte: " + files::in_quotes(input.text) +
-           "; texts without one are accepted";
-  if (text::normalise(input.text).empty()) return "is empty; there is nothing to do";
-  if (std::string problem = task_->refuse ? task_->refuse(model_, input.text) : "";
+  if (text.find('\0') != std::string::npos)
+    return "has a NUL byte: " + files::in_quotes(text) + "; texts without one are accepted";
+  if (text::normalise(text).empty()) return "is empty; there is nothing to do";
+  if (std::string problem = recipe_.refuse ? recipe_.refuse(model_, text) : "";
       !problem.empty())
     return problem;
-  if (model_.source.unknown_share(prepared(*task_, input.text)) > kMostlyUnknown)
-    return "is mostly in characters that the model never learnt: " +
-           files::in_quotes(input.text) + "; it would be answered with noise";
+  if (model_.source.unknown_share(prepared(recipe_, text)) > kMostlyUnknown)
+    return "is mostly in characters that the model never learnt: " + files::in_quotes(text) +
+           "; it would be answered with noise";
   return "";
 }
 
-Reply Answerer::operator()(const Input& input, const Choices& choices) const {
-  return std::move((*this)(std::span(&input, 1), choices).front());
-}
-
-std::vector<Piece> Answerer::pieces_of(const Input& input) const {
+std::vector<Piece> PairAnswers::pieces_of(const std::string& text) const {
   std::vector<std::string> texts =
-      task_->split ? task_->split(model_, input.text) : std::vector<std::string>{input.text};
+      recipe_.split ? recipe_.split(model_, text) : std::vector<std::string>{text};
   std::vector<Piece> pieces(texts.size());
   for (std::size_t i = 0; i < texts.size(); ++i) pieces[i].source = std::move(texts[i]);
   return pieces;
 }
 
-void Answerer::tell(const Input& input, const Choices& choices, Reply& reply) const {
+void PairAnswers::tell(const std::string& text, const Choices& choices, Reply& reply) const {
   if (model_.calibration) {
     const bool own_words = choices.temperature == 0.0 && choices.steering.as_trained();
     reply.unfamiliar = model_.calibration->is_unfamiliar(
-        prepared(*task_, input.text), model_.source.unknown_share(prepared(*task_, input.text)),
+        prepared(recipe_, text), model_.source.unknown_share(prepared(recipe_, text)),
         own_words ? std::optional(log_probability_of_token(reply.answers.front()))
                   : std::nullopt);
     if (reply.unfamiliar)
@@ -220,7 +236,7 @@ void Answerer::tell(const Input& input, const Choices& choices, Reply& reply) co
     read += here;
     // A text is cut at the limit alone, so that others need not be tokenised again.
     const std::size_t tokens =
-        here > most ? token_count(model_, prepared(*task_, piece.source)) : here;
+        here > most ? token_count(model_, prepared(recipe_, piece.source)) : here;
     piece.cut = tokens > here;
     reply.cut = reply.cut || piece.cut;
     all += tokens;
@@ -235,26 +251,23 @@ void Answerer::tell(const Input& input, const Choices& choices, Reply& reply) co
                           " tokens, and may lack its end.");
 }
 
-std::vector<Reply> Answerer::operator()(std::span<const Input> inputs, const Choices& choices,
-                                        const Done& done) const {
-  models::SearchOptions search = search_of(*task_, choices);
+std::vector<Reply> PairAnswers::answer(std::span<const Input> inputs, const Choices& choices,
+                                       const Done& done) const {
+  models::SearchOptions search = search_of(task_, choices);
   std::vector<Reply> replies(inputs.size());
   std::vector<std::string> sources;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const std::string problem = refusal(inputs[i]);
-    if (!problem.empty())
-      fail(inputs.size() == 1 ? "the text" : "text " + std::to_string(i + 1), " ", problem);
-    replies[i].pieces = pieces_of(inputs[i]);
+    replies[i].pieces = pieces_of(inputs[i].text());
     std::vector<std::string> own;
-    for (const Piece& piece : replies[i].pieces) own.push_back(prepared(*task_, piece.source));
+    for (const Piece& piece : replies[i].pieces) own.push_back(prepared(recipe_, piece.source));
     share_steering(choices.steering, model_, own, replies[i].pieces);
     sources.insert(sources.end(), own.begin(), own.end());
   }
 
   std::vector<std::vector<Answer>> answers;
   if (!has_positions(choices.steering)) {
-    answers = answer(model_, sources, search, done);
-    const bool keeps = task_->numbers == Numbers::all && model_.calibration &&
+    answers = tasks::answer(model_, sources, search, done);
+    const bool keeps = recipe_.numbers == Numbers::all && model_.calibration &&
                        model_.calibration->copies_numbers;
     // A beam that the caller chose is the caller's.
     if (keeps && !choices.beam && search.beam < kWideBeam && search.temperature == 0.0)
@@ -265,7 +278,7 @@ std::vector<Reply> Answerer::operator()(std::span<const Input> inputs, const Cho
       for (const Piece& piece : reply.pieces) {
         search.steering = piece.steering;
         answers.push_back(
-            std::move(answer(model_, {&sources[answers.size()], 1}, search).front()));
+            std::move(tasks::answer(model_, {&sources[answers.size()], 1}, search).front()));
         if (done) done(static_cast<std::int64_t>(answers.size()));
       }
   }
@@ -273,9 +286,19 @@ std::vector<Reply> Answerer::operator()(std::span<const Input> inputs, const Cho
   for (std::size_t i = 0; i < replies.size(); ++i) {
     for (Piece& piece : replies[i].pieces) piece.answers = std::move(*next++);
     join(replies[i]);
-    tell(inputs[i], choices, replies[i]);
+    tell(inputs[i].text(), choices, replies[i]);
   }
   return replies;
+}
+
+}  // namespace
+
+double log_probability_of_token(const Answer& answer) {
+  return answer.log_probability / static_cast<double>(answer.target.size() + 1);
+}
+
+std::unique_ptr<Model> answering(PairModel model, const Task& task) {
+  return std::make_unique<PairAnswers>(std::move(model), task);
 }
 
 }  // namespace attn::tasks

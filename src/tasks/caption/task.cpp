@@ -1,0 +1,199 @@
+// caption: a picture of handwritten digits becomes a sentence that says which and where.
+
+#include "attn/tasks/task.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "attn/core/error.hpp"
+#include "attn/files/printable.hpp"
+#include "attn/maps/base64.hpp"
+#include "attn/maps/map.hpp"
+#include "attn/models/captioner.hpp"
+#include "attn/nn/module.hpp"
+#include "attn/tasks/answer.hpp"
+#include "attn/tasks/caption.hpp"
+#include "attn/tasks/caption/canvas.hpp"
+#include "attn/tasks/caption/caption_training.hpp"
+#include "attn/tasks/caption/digits.hpp"
+#include "attn/tasks/corpus.hpp"
+#include "attn/tasks/value.hpp"
+#include "tasks/tasks.hpp"
+
+namespace attn::tasks {
+namespace {
+
+using Pixels = std::vector<std::uint8_t>;
+
+/// The part "canvas" is what models learn from and stays as it is; a "picture" is of any size.
+Pixels canvas_of(const Input& input) {
+  if (const auto* canvas = input.find<Picture>("canvas")) return canvas->pixels;
+  const auto* picture = input.find<Picture>("picture");
+  if (picture == nullptr) fail("attn::tasks::caption: there is no picture");
+  return fit_to_canvas(picture->pixels, picture->width, picture->height);
+}
+
+std::vector<std::string> words_of(const Answer& answer) {
+  std::vector<std::string> words;
+  for (const std::int64_t word : answer.target) words.push_back(caption_text({word}));
+  return words;
+}
+
+Example example_of(Canvas canvas, std::size_t index) {
+  std::string number = std::to_string(index);
+  number.insert(0, 4 - std::min<std::size_t>(4, number.size()), '0');
+  Example example{.id = "canvas-" + number, .source = "", .targets = {canvas.caption}};
+  for (const PlacedDigit& digit : canvas.digits)
+    example.boxes.push_back(
+        {std::to_string(digit.digit), digit.x, digit.y, digit.width, digit.height});
+  example.parts.emplace("canvas",
+                        Picture{kCanvasSide, kCanvasSide, 1, std::move(canvas.pixels)});
+  return example;
+}
+
+class CaptionAnswers final : public Model {
+ public:
+  explicit CaptionAnswers(CaptionModel model) : model_(std::move(model)) {}
+
+  const Task& task() const override { return caption_task(); }
+  nn::Module& module() const override { return *model_.model; }
+  std::string kind() const override { return "captioner"; }
+  std::string variant() const override { return models::name_of(looking()); }
+
+  std::string refusal(const Input& input) const override {
+    const auto* canvas = input.find<Picture>("canvas");
+    const auto* picture = canvas != nullptr ? canvas : input.find<Picture>("picture");
+    if (picture == nullptr) return "is missing; there is nothing to describe";
+    if (picture->channels != 1)
+      return "has " + std::to_string(picture->channels) + " channels; grey is accepted";
+    return "";
+  }
+
+  std::vector<Reply> answer(std::span<const Input> inputs, const Choices&,
+                            const Done& done) const override {
+    std::vector<Reply> replies;
+    while (replies.size() < inputs.size()) {
+      const auto rest = inputs.subspan(replies.size());
+      std::vector<Pixels> canvases;
+      for (const Input& input : rest.first(std::min(rest.size(), kAtOnce)))
+        canvases.push_back(canvas_of(input));
+      for (Answer& said : caption(model_, canvases)) {
+        Reply& reply = replies.emplace_back();
+        reply.answers.push_back(said);
+        reply.pieces.emplace_back().answers.push_back(std::move(said));
+      }
+      if (done) done(static_cast<std::int64_t>(replies.size()));
+    }
+    return replies;
+  }
+
+  maps::Map map(const Input& input, const Piece& piece, std::string_view) const override {
+    return caption_map(piece.answers.front(), canvas_of(input), looking());
+  }
+
+  nlohmann::json json_of(const Input& input, const Reply& reply, Detail) const override {
+    const Answer& best = reply.answers.front();
+    return {
+        {"text", best.text},
+        {"words", words_of(best)},
+        {"map", nlohmann::json::parse(maps::to_json(map(input, reply.pieces.front(), {})))}};
+  }
+
+  nlohmann::json line_of(const std::string& name, const Input&, const Reply& reply,
+                         Detail) const override {
+    const Answer& best = reply.answers.front();
+    auto weights = nlohmann::json::array();
+    for (std::size_t step = 0; step <= best.target.size(); ++step)
+      weights.push_back(caption_weights(best, step));
+    return {{"image", files::printable(name, 4096)},
+            {"text", best.text},
+            {"words", words_of(best)},
+            {"log_probability", best.log_probability},
+            {"grid", model_.model->grid()},
+            {"gates", best.numbers.at("gates")},
+            {"weights", std::move(weights)}};
+  }
+
+ private:
+  /// Answered between two reports.
+  static constexpr std::size_t kAtOnce = 256;
+
+  models::Looking looking() const { return model_.model->options().looking; }
+
+  CaptionModel model_;
+};
+
+class CaptionTask final : public Task {
+ public:
+  const TaskCard& card() const override {
+    static const TaskCard kCard{
+        .name = "caption",
+        .about = "a picture of digits is described",
+        .title = "Say which digits are on a picture, and where",
+        .help =
+            "The models that ship learnt from canvases of one to three handwritten digits "
+            "(MNIST):\n"
+            "\"a five\", \"seven left of three\", \"four above nine left of two\". Pictures of "
+            "your own are\n"
+            "PNG files of any size with digits on a plain background, dark or light. soft "
+            "attention\n"
+            "mixes all places of the picture, hard attention looks at one for each word.\n"
+            "\nExamples:\n"
+            "    attn caption --sample 5\n"
+            "    attn caption --sample 5 --save-samples canvases\n"
+            "    attn caption canvases/canvas-0001.png --map looked.svg\n"
+            "    attn caption --attention hard --json mine.png",
+        .metric = "exact match",
+        .variant_flag = "attention",
+        .variants = {"soft", "hard"},
+        .reads = TaskCard::Reads::pictures,
+        .argument = "images",
+        .argument_type = "FILE.png",
+        .argument_help = "Pictures"};
+    return kCard;
+  }
+
+  std::unique_ptr<Model> load(const std::filesystem::path& folder) const override {
+    return std::make_unique<CaptionAnswers>(load_caption_model(folder));
+  }
+
+  std::vector<Example> samples(std::int64_t count, const Say& say) const override {
+    std::vector<Example> examples;
+    for (Canvas& canvas : test_canvases(load_digits(say).test, count))
+      examples.push_back(example_of(std::move(canvas), examples.size()));
+    return examples;
+  }
+
+  std::vector<std::string> fields() const override { return {"pixels"}; }
+
+  Input input_of(const nlohmann::json& request) const override {
+    constexpr auto kPixels = static_cast<std::size_t>(kCanvasSide * kCanvasSide);
+    const auto field = request.find("pixels");
+    if (field == request.end()) fail("the field \"pixels\" is missing");
+    auto pixels = field->is_string() ? maps::from_base64(field->get_ref<const std::string&>())
+                                     : std::nullopt;
+    if (!pixels || pixels->size() != kPixels)
+      fail("the field \"pixels\" must be ", kPixels,
+           " bytes in base64: 64 rows of 64 grey values");
+    return Picture{kCanvasSide, kCanvasSide, 1, *std::move(pixels)};
+  }
+};
+
+}  // namespace
+
+const Task& caption_task() {
+  static const CaptionTask kTask;
+  return kTask;
+}
+
+}  // namespace attn::tasks

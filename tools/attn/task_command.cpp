@@ -1,0 +1,386 @@
+// The command of a task, made of what the task tells of itself: texts, files or pictures in,
+// answers out.
+
+#include <fmt/core.h>
+#include <sys/poll.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <istream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "attn/core/error.hpp"
+#include "attn/core/thread_pool.hpp"
+#include "attn/files/printable.hpp"
+#include "attn/files/read_file.hpp"
+#include "attn/tasks/answer.hpp"
+#include "attn/tasks/answerer.hpp"
+#include "attn/tasks/corpus.hpp"
+#include "attn/tasks/task.hpp"
+#include "attn/tasks/value.hpp"
+#include "attn/tensor/storage.hpp"
+#include "attn/text/unicode.hpp"
+#include "tools/attn/answer_maps.hpp"
+#include "tools/attn/checks.hpp"
+#include "tools/attn/command.hpp"
+#include "tools/attn/device.hpp"
+#include "tools/attn/draw_map.hpp"
+#include "tools/attn/model_folder.hpp"
+#include "tools/attn/output_path.hpp"
+#include "tools/attn/pictures.hpp"
+#include "tools/attn/png.hpp"
+#include "tools/attn/progress.hpp"
+#include "tools/attn/search_flags.hpp"
+#include "tools/attn/training_flags.hpp"
+
+namespace attn::tools {
+namespace {
+
+using Reads = tasks::TaskCard::Reads;
+
+constexpr std::uint64_t kLargestFile = std::uint64_t{64} << 20;
+constexpr const char* kOfLines = "-";
+
+struct TaskOptions {
+  std::vector<std::string> arguments;  ///< texts or files; "-" is standard input, a line each
+  std::string text;                    ///< of a task that reads files: the text itself
+  std::string model;
+  std::string variant;
+  tasks::Choices choices;
+  MapOptions map;
+  int lines = 64;
+  bool json = false;
+  bool weights = false;
+  int threads = 0;
+  std::int64_t samples = 0;
+  std::string save_samples;
+  Device device = Device::cpu;
+};
+
+/// A line of standard input may be this long; beyond it is no text.
+constexpr std::size_t kLongestLine = std::size_t{64} << 20;
+
+/// Tells of long work now and then.
+tasks::Done told_on(std::FILE* err) {
+  return [err, last = std::chrono::steady_clock::now()](std::int64_t done) mutable {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last < std::chrono::seconds(5)) return;
+    last = now;
+    fmt::print(err, "attn: {} pieces answered\n", done);
+  };
+}
+
+/// Whether reading on need not wait for whoever writes. At the end it need not, either.
+bool more_waits(std::istream& in) {
+  if (in.rdbuf()->in_avail() != 0 || &in != &std::cin) return true;
+  pollfd standard_input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+  return ::poll(&standard_input, 1, 0) != 0;
+}
+
+/// A folder or a broken disk ends like a file does; only the stream knows better.
+void check_end(const std::istream& in) {
+  if (in.bad() || (&in == &std::cin && std::ferror(stdin) != 0))
+    fail<FileError>("standard input cannot be read further; is it a file or a pipe?");
+}
+
+/// What is wrong with the flags together, before a model is loaded; "": nothing.
+std::string problem_with(const TaskOptions& options, const tasks::TaskCard& card) {
+  const auto& given = options.arguments;
+  if (!options.map.heads.empty() && !options.map.wanted())
+    return "--heads says what --map or --show draws; give one of them";
+  if (card.reads == Reads::pictures && given.empty() && options.samples == 0)
+    return "no picture is named; give PNG files, or --sample 5 for test examples";
+  if (card.reads == Reads::files && given.empty() && options.text.empty())
+    return "name a file, - or --text TEXT";
+  if (card.reads != Reads::pictures && given.size() > 1 &&
+      std::count(given.begin(), given.end(), kOfLines) > 0)
+    return fmt::format("- is standard input and stands alone; {} texts were given",
+                       given.size());
+  return misuse(options.choices);
+}
+
+/// Text that was given in the place of a file: it has a space, and no file is called so.
+bool is_text(const std::string& argument) {
+  std::error_code ignored;
+  return argument.find_first_of(" \t\n") != std::string::npos &&
+         !std::filesystem::exists(argument, ignored);
+}
+
+std::string text_of(const std::string& argument) {
+  if (is_text(argument)) return argument;
+  std::error_code ignored;
+  if (!std::filesystem::exists(argument, ignored))
+    fail<FileError>(files::in_quotes(argument),
+                    " cannot be opened: there is no such file; a text ",
+                    "is given with --text, or as lines of standard input with -");
+  return files::read_text(argument, kLargestFile);
+}
+
+/// An input with its name in messages.
+struct Question {
+  tasks::Input input;
+  std::string which;      ///< "text 3", "line 7 of standard input"
+  std::string name{};     ///< of its file
+  std::string label{};    ///< what its line of the output begins with
+  std::string truth{};    ///< the right answer to a sample
+  std::string problem{};  ///< why it is not answered; "": it is
+
+  bool is_blank() const {
+    const auto* text = input.find<std::string>("text");
+    return text != nullptr && text::is_utf8(*text) && text::normalise(*text).empty();
+  }
+};
+
+std::shared_ptr<const tasks::Model> model_of(const tasks::Task& task,
+                                             const TaskOptions& options) {
+  const std::string command = "attn " + task.name();
+  const std::string folder = model_folder(options.model, task.card().shipped(options.variant));
+  auto model = load_model_of(task, options.device, folder, command);
+  if (!options.variant.empty() && model->variant() != options.variant)
+    fail("the model in ", folder, " has --", task.card().variant_flag, " ", model->variant(),
+         ", not ", options.variant);
+  return model;
+}
+
+class Answering {
+ public:
+  Answering(const tasks::Task& task, const TaskOptions& options, const Streams& streams)
+      : card_(task.card()),
+        options_(options),
+        streams_(streams),
+        answerer_(model_of(task, options)),
+        // What reads JSON from the output would trip over a heat map.
+        maps_(options.map, options.json ? streams.err : streams.out) {}
+
+  /// All of them, or none and an error that names the first that is refused.
+  void all(std::vector<Question> questions) {
+    for (std::size_t i = 0; i < questions.size(); ++i) {
+      Question& one = questions[i];
+      if (one.which.empty()) one.which = card_.noun() + " " + std::to_string(i + 1);
+      if (card_.echo) one.label = one.input.text();
+      if (const std::string problem = answerer_.refusal(one.input); !problem.empty())
+        fail(one.which, " ", problem);
+    }
+    answer(questions);
+  }
+
+  /// Whether all lines could be answered.
+  bool lines(std::istream& in) {
+    bool all = true;
+    std::vector<Question> waiting;
+    std::string line;
+    for (std::size_t number = 1; std::getline(in, line); ++number) {
+      if (!line.empty() && line.back() == '\r') line.pop_back();
+      Question& one = waiting.emplace_back(
+          Question{line, "line " + std::to_string(number) + " of standard input"});
+      one.problem = problem_of(one);
+      all = all && one.problem.empty();
+      // Whoever writes a line and waits for its answer gets it; a file is read in batches.
+      if (waiting.size() < static_cast<std::size_t>(options_.lines) && more_waits(in)) continue;
+      answer(waiting);
+      waiting.clear();
+    }
+    answer(waiting);
+    check_end(in);
+    return all;
+  }
+
+ private:
+  std::string problem_of(const Question& line) const {
+    const std::size_t bytes = line.input.text().size();
+    if (bytes > kLongestLine)
+      return fmt::format("has {} bytes; at most {} are read", bytes, kLongestLine);
+    return line.is_blank() ? "" : answerer_.refusal(line.input);
+  }
+
+  void answer(const std::vector<Question>& questions) {
+    std::vector<tasks::Input> inputs;
+    for (const Question& one : questions)
+      if (one.problem.empty() && !one.is_blank()) inputs.push_back(one.input);
+    const std::vector<tasks::Reply> replies =
+        answerer_(inputs, options_.choices, told_on(streams_.err));
+    auto next = replies.begin();
+    for (const Question& one : questions) {
+      if (!one.problem.empty()) {
+        print_problem(one);
+      } else if (one.is_blank()) {
+        tasks::Reply nothing;
+        nothing.answers.emplace_back().finished = true;
+        print(one, nothing);
+      } else {
+        print(one, *next++);
+      }
+    }
+    std::fflush(streams_.out);
+  }
+
+  /// A line of the output still belongs to each line of the input.
+  void print_problem(const Question& question) {
+    const std::string message = question.which + " " + question.problem;
+    fmt::print(streams_.err, "attn: {}\n", message);
+    fmt::print(streams_.out, "{}\n",
+               options_.json ? nlohmann::json{{"error", message}}.dump() : "");
+  }
+
+  void print(const Question& question, const tasks::Reply& reply) {
+    if (options_.json) {
+      nlohmann::json line = answerer_.model().line_of(
+          question.name, question.input, reply,
+          options_.weights ? tasks::Detail::weights : tasks::Detail::none);
+      if (!question.truth.empty()) line["right"] = question.truth;
+      fmt::print(streams_.out, "{}\n", line.dump());
+    } else {
+      print_answers(question, reply);
+    }
+    for (const std::string& note : reply.notes)
+      fmt::print(streams_.err, "attn: {}: {}\n", question.which, note);
+    for (const tasks::Piece& piece : reply.pieces)
+      maps_.draw(answerer_.model(), question.input, piece);
+  }
+
+  void print_answers(const Question& question, const tasks::Reply& reply) {
+    for (const tasks::Answer& answer : reply.answers) {
+      if (!question.label.empty()) fmt::print(streams_.out, "{}\t", question.label);
+      fmt::print(streams_.out, "{}", answer.text);
+      if (options_.choices.best > 1 && reply.pieces.size() == 1)
+        fmt::print(streams_.out, "\t{:.3f}", answer.score);
+      if (!question.truth.empty() && question.truth != answer.text)
+        fmt::print(streams_.out, "\t(right: {})", question.truth);
+      fmt::print(streams_.out, "\n");
+    }
+  }
+
+  const tasks::TaskCard& card_;
+  const TaskOptions& options_;
+  const Streams& streams_;
+  tasks::Answerer answerer_;
+  AnswerMaps maps_;
+};
+
+std::vector<Question> questions_of(const tasks::Task& task, const TaskOptions& options,
+                                   const Streams& streams) {
+  std::vector<Question> questions;
+  if (!options.text.empty()) return {Question{options.text, ""}};
+  for (const std::string& argument : options.arguments) {
+    switch (task.card().reads) {
+      case Reads::texts:
+        questions.push_back({argument, ""});
+        break;
+      case Reads::files:
+        questions.push_back({text_of(argument), ""});
+        break;
+      case Reads::pictures:
+        questions.push_back({read_picture(argument), "", argument, argument});
+        break;
+    }
+  }
+  if (options.samples == 0) return questions;
+  const std::vector<tasks::Example> samples = task.samples(options.samples, progress(streams));
+  for (const tasks::Example& sample : samples)
+    questions.push_back({sample.input(), "", picture_file(sample), picture_file(sample),
+                         sample.targets.front()});
+  if (!options.save_samples.empty()) save_pictures(options.save_samples, samples);
+  return questions;
+}
+
+int run_task(const tasks::Task& task, const TaskOptions& options, const Streams& streams) {
+  const std::string command = "attn " + task.name();
+  if (const std::string problem = problem_with(options, task.card()); !problem.empty()) {
+    fmt::print(streams.err, "attn: {}\nRun with --help for more information.\n", problem);
+    return usage;
+  }
+  if (options.threads > 0) ThreadPool::set_default_threads(options.threads);
+  check_device(options.device, command);  // before a folder is looked for
+  if (!options.map.file.empty()) check_map_output(options.map.file);
+  if (!options.save_samples.empty()) check_output_folder(options.save_samples);
+  const bool lines = task.card().reads != Reads::pictures && options.arguments.size() == 1 &&
+                     options.arguments.front() == kOfLines;
+  if (lines) return Answering(task, options, streams).lines(std::cin) ? success : failure;
+  std::vector<Question> questions = questions_of(task, options, streams);
+  Answering(task, options, streams).all(std::move(questions));
+  return success;
+}
+
+void add_input_options(CLI::App& command, const tasks::TaskCard& card, TaskOptions& options) {
+  CLI::Option* given = command.add_option(card.argument, options.arguments, card.argument_help)
+                           ->type_name(card.argument_type)
+                           ->required(card.reads == Reads::texts);
+  if (card.reads == Reads::files)
+    command.add_option("--text", options.text, "The text itself")->excludes(given);
+  if (card.reads == Reads::pictures) {
+    CLI::Option* sample =
+        command.add_option("--sample", options.samples, "Look at so many test canvases")
+            ->check(CLI::Range(1, 5000));
+    command
+        .add_option("--save-samples", options.save_samples,
+                    "Write them as PNG files, with captions.tsv")
+        ->type_name("DIR")
+        ->needs(sample);
+  } else {
+    command.add_option("--lines", options.lines, "Lines of standard input answered at a time")
+        ->capture_default_str()
+        ->check(CLI::Range(1, 1 << 20));
+  }
+  command.add_option("--model", options.model, "Model folder, or the name of one that ships")
+      ->type_name("DIR")
+      ->required(!card.ships);
+  if (!card.variants.empty())
+    command
+        .add_option("--" + card.variant_flag, options.variant,
+                    "Which model that ships; default " + card.variants.front())
+        ->check(CLI::IsMember(card.variants));
+}
+
+/// Of a task that searches for its answers: what is searched for, and where it may look.
+void add_choice_options(CLI::App& command, const tasks::Task& task, TaskOptions& options) {
+  add_search_flags(command, options.choices, &task);
+  command.add_option("--best", options.choices.best, "Answers of each text; at most the beam")
+      ->check(CLI::Range(1, 64));
+  command
+      .add_option("--temperature", options.choices.temperature,
+                  "Above 0: sample words instead of taking the likeliest (with --beam 1)")
+      ->check(between(0, 100));
+  command
+      .add_option("--top", options.choices.top, "Sample from this many likeliest words; 0: all")
+      ->check(at_least(0));
+  command.add_option("--seed", options.choices.seed, "Random seed for sampling")
+      ->check(at_least(0));
+  command.add_flag("--weights", options.weights, "With --json: tokens, and where each looked")
+      ->needs(command.get_option("--json"));
+  add_heads_option(command, options.map);
+  add_steering_options(command, options.choices.steering);
+}
+
+}  // namespace
+
+void add_task(CLI::App& app, const tasks::Task& task, Action& action) {
+  auto options = std::make_shared<TaskOptions>();
+  const tasks::TaskCard& card = task.card();
+  CLI::App* command = app.add_subcommand(card.name, card.title);
+  command->footer("\n" + card.help);
+  add_input_options(*command, card, *options);
+  command->add_flag("--json", options->json, "A JSON object for each " + card.noun());
+  add_threads_flag(*command, options->threads);
+  add_device_flag(*command, options->device, "Where answers are computed");
+  add_map_options(*command, options->map);
+  if (task.search() != nullptr) add_choice_options(*command, task, *options);
+  command->callback([options, &task, &action] {
+    action = [options, &task](const Streams& streams) {
+      return run_task(task, *options, streams);
+    };
+  });
+}
+
+}  // namespace attn::tools
