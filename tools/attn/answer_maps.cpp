@@ -45,18 +45,17 @@ std::optional<models::Steering::Force> forced(std::string_view text) {
 void add_map_options(CLI::App& command, MapOptions& options) {
   command
       .add_option("--map", options.file,
-                  "Draw where each word looked: .svg, .pdf, .png, or .json for attn map")
+                  "Draw the attention weights: .svg, .pdf, .png, or .json for attn map")
       ->type_name("FILE")
       ->check(map_file_problem);
-  command.add_flag("--show", options.show, "Print where each word looked, as a heat map");
+  command.add_flag("--show", options.show, "Print the attention weights as a heat map");
 }
 
 void add_heads_option(CLI::App& command, MapOptions& options) {
   command
-      .add_option(
-          "--heads", options.heads,
-          "With --map or --show: every head, of all parts, or of the encoder or decoder "
-          "(which look at themselves), or across")
+      .add_option("--heads", options.heads,
+                  "With --map or --show: show every head, of all parts, or of the encoder, the "
+                  "decoder or cross-attention alone")
       ->type_name("all|encoder|decoder|cross")
       ->check(CLI::IsMember({"all", "encoder", "decoder", "cross"}));
 }
@@ -64,12 +63,13 @@ void add_heads_option(CLI::App& command, MapOptions& options) {
 void add_steering_options(CLI::App& command, models::Steering& steering) {
   command
       .add_option("--attention-temperature", steering.temperature,
-                  "Above 1 it looks around more evenly, below 1 more sharply")
+                  "Divide attention scores by this: above 1 gives more even weights, below 1 "
+                  "sharper ones")
       ->check(between(1e-3, 1e6));
   command
       .add_option(
           "--forbid", steering.forbid,
-          "Tokens of the text nobody looks at, from 0: 0,3; the end of a sentence is one")
+          "Source tokens that get no attention, from 0: 0,3; the end of a sentence counts")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("PLACES")

@@ -1,3 +1,5 @@
+// attn explain: an answer with its attention as one HTML file.
+
 // SPDX-License-Identifier: Apache-2.0
 
 #include <fmt/core.h>
@@ -56,8 +58,8 @@ int explain(const ExplainOptions& options, const Streams& streams) {
 
 void add_explain(CLI::App& app, Action& action) {
   auto options = std::make_shared<ExplainOptions>();
-  CLI::App* command = app.add_subcommand(
-      "explain", "One HTML file that shows an answer and what the model looked at");
+  CLI::App* command =
+      app.add_subcommand("explain", "Write an answer and its attention as one HTML file");
   command->footer(
       "\nThe file holds the page, the answer, its alignment, every head, and the mechanisms "
       "on\n"
@@ -68,16 +70,20 @@ void add_explain(CLI::App& app, Action& action) {
       "    attn explain pronounce attention --best 3 --html attention.html\n"
       "    attn explain translate \"It is fast.\" --forbid 2 --html without.html");
   add_task_argument(*command, options->task);
-  command->add_option("text", options->text, "What is asked")->required()->type_name("TEXT");
-  command->add_option("--html", options->html, "The file to write")
+  command->add_option("text", options->text, "The text to answer")
+      ->required()
+      ->type_name("TEXT");
+  command->add_option("--html", options->html, "HTML file to write")
       ->required()
       ->type_name("FILE");
   command->add_option("--model", options->model, "Model folder, or the name of one that ships")
       ->type_name("DIR");
   add_search_flags(*command, options->choices);
-  command->add_option("--best", options->choices.best, "Answers to show; at most the beam")
+  command
+      ->add_option("--best", options->choices.best,
+                   "Number of answers to show, at most the beam")
       ->check(CLI::Range(1, 64));
-  add_device_flag(*command, options->device, "Where the answer is computed");
+  add_device_flag(*command, options->device, "Device that computes the answer");
   add_steering_options(*command, options->choices.steering);
   command->callback([options, &action] {
     if (const std::string problem = misuse(options->choices); !problem.empty())

@@ -1,3 +1,5 @@
+// All commands behind one function: parses arguments, runs the action, explains errors.
+
 // SPDX-License-Identifier: Apache-2.0
 
 #include <fmt/core.h>
@@ -169,9 +171,9 @@ int parsed(const std::vector<std::string>& arguments, const Streams& streams) {
       ->required()
       ->type_name("DIR");
   conform->add_flag("--all-targets", cases.every_target,
-                    "Every instruction set of this machine, not only the best");
-  conform->add_flag("--verbose", cases.verbose, "Name the cases that passed, too");
-  add_device_flag(*conform, cases.device, "The kernels of which device");
+                    "Run every instruction set of this machine, not only the best");
+  conform->add_flag("--verbose", cases.verbose, "Name the cases that pass, too");
+  add_device_flag(*conform, cases.device, "Device whose kernels run");
   conform->add_option("--threads", cases.threads, "Threads a call may take; default: all")
       ->check(CLI::Range(1, 1024));
 
@@ -185,12 +187,13 @@ int parsed(const std::vector<std::string>& arguments, const Streams& streams) {
       "\nExamples:\n"
       "    attn info\n"
       "    attn info --json");
-  about->add_flag("--json", json, "As JSON");
+  about->add_flag("--json", json, "Print JSON");
   // Never parsed here: attn-bench reads its own arguments.
-  app.add_subcommand("bench", "Measure speed: everything behind it goes to attn-bench");
+  app.add_subcommand("bench", "Measure speed: all further arguments go to attn-bench");
 
   std::string shell;
-  CLI::App* complete = app.add_subcommand("completion", "Print completion for your shell");
+  CLI::App* complete =
+      app.add_subcommand("completion", "Print a completion script for your shell");
   complete->footer(
       "\nExamples:\n"
       "    source <(attn completion bash)\n"

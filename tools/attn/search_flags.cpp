@@ -31,17 +31,17 @@ void add_search_flags(CLI::App& command, tasks::Choices& choices, const tasks::T
   using Search = models::SearchOptions;
   command
       .add_option("--beam", choices.beam,
-                  told("Hypotheses that are followed; 1 is greedy",
+                  told("Number of hypotheses of the beam search; 1 is greedy",
                        [](const Search& search) { return search.beam; }))
       ->check(CLI::Range(1, 64));
   command
       .add_option("--length-penalty", choices.length_penalty,
-                  told("Above 0 favours long answers",
+                  told("Length penalty; above 0 favours long answers",
                        [](const Search& search) { return search.length_penalty; }))
       ->check(between(0, 5));
   command
       .add_option("--no-repeat", choices.no_repeat,
-                  told("So many tokens in a row are not said twice; 0: they may be",
+                  told("Never repeat this many tokens in a row; 0: allow it",
                        [](const Search& search) { return search.no_repeat; }))
       ->check(CLI::Range(0, 1024));
   command
@@ -51,7 +51,7 @@ void add_search_flags(CLI::App& command, tasks::Choices& choices, const tasks::T
             choices.choice =
                 name == kConsensus ? models::Choice::consensus : models::Choice::likeliest;
           },
-          told("Of the answers that were found: the likeliest, or the one most like the others",
+          told("Choose the likeliest hypothesis, or the one most like the others",
                [](const Search& search) { return name_of(search.choice); }))
       ->type_name("likeliest|consensus")
       ->check(CLI::IsMember({std::string(kLikeliest), std::string(kConsensus)}));

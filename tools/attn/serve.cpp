@@ -1,3 +1,5 @@
+// attn serve: the page and the API on this machine.
+
 // SPDX-License-Identifier: Apache-2.0
 
 #include <fmt/core.h>
@@ -133,7 +135,7 @@ void add_serve(CLI::App& app, Action& action) {
   serve::Options& options = flags->options;
   options.threads = std::min(ThreadPool::default_threads(), 4);
   CLI::App* command = app.add_subcommand(
-      "serve", "A page to try the models and look inside, and JSON for programs");
+      "serve", "Serve a page to try the models, and a JSON API for programs");
   command->footer(kFooter);
   command->add_option("--host", options.host, "Name or address to listen at")
       ->capture_default_str()
@@ -145,33 +147,31 @@ void add_serve(CLI::App& app, Action& action) {
       ->capture_default_str()
       ->type_name("PORT")
       ->check(CLI::Range(0, 65535));
-  command->add_option("--threads", options.threads, "Requests answered at the same time")
+  command
+      ->add_option("--threads", options.threads, "Number of requests answered at the same time")
       ->capture_default_str()
       ->check(CLI::Range(1, 256));
-  command
-      ->add_option("--model", flags->models, "A model beside those that ship; may be repeated")
+  command->add_option("--model", flags->models, "Serve this model too; may be repeated")
       ->allow_extra_args(false)
       ->type_name("TASK=DIR");
   command
-      ->add_option(
-          "--watch", flags->watch,
-          "Show the training in this folder, which may begin later, at /watch.html; may "
-          "be repeated")
+      ->add_option("--watch", flags->watch,
+                   "Show the training run in this folder at /watch.html; it may begin later; "
+                   "may be repeated")
       ->allow_extra_args(false)
       ->type_name("RUN");
   command
       ->add_option("--allow-origin", options.origins,
-                   "Pages of this origin may ask as well; *: all; may be repeated")
+                   "Allow requests from pages of this origin; *: all; may be repeated")
       ->allow_extra_args(false)
       ->type_name("ORIGIN");
   command
-      ->add_option("--allow-host", options.names,
-                   "Another name that it goes by; may be repeated")
+      ->add_option("--allow-host", options.names, "Accept this host name too; may be repeated")
       ->allow_extra_args(false)
       ->type_name("NAME");
   command
       ->add_option("--max-connections", options.limits.connections,
-                   "Connections open at the same time")
+                   "Largest number of open connections")
       ->capture_default_str()
       ->check(CLI::Range(1, 100000));
   command->add_option("--max-body", options.limits.body, "Largest request, in bytes")
@@ -179,11 +179,13 @@ void add_serve(CLI::App& app, Action& action) {
       ->check(CLI::Range(1024, 64 << 20));
   command
       ->add_option("--timeout", flags->seconds,
-                   "Seconds in which a request must arrive, its turn come, its answer be taken")
+                   "Seconds for a request to arrive, to wait for its turn, and for its answer "
+                   "to be read")
       ->capture_default_str()
       ->check(between(0.1, 3600));
-  add_device_flag(*command, flags->device, "Where answers are computed");
-  command->add_flag("--verbose", flags->verbose, "A line for each request on standard error");
+  add_device_flag(*command, flags->device, "Device that computes the answers");
+  command->add_flag("--verbose", flags->verbose,
+                    "Print a line for each request to standard error");
   command->callback([flags, &action] {
     action = [flags](const Streams& streams) { return serve_until_asked(*flags, streams); };
   });

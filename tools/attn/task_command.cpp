@@ -318,18 +318,19 @@ void add_input_options(CLI::App& command, const tasks::TaskCard& card, TaskOptio
                            ->type_name(card.argument_type)
                            ->required(card.reads == Reads::texts);
   if (card.reads == Reads::files)
-    command.add_option("--text", options.text, "The text itself")->excludes(given);
+    command.add_option("--text", options.text, "The text itself, in place of a file")
+        ->excludes(given);
   if (card.reads == Reads::pictures) {
     CLI::Option* sample =
-        command.add_option("--sample", options.samples, "Look at so many test canvases")
+        command.add_option("--sample", options.samples, "Answer this many test examples")
             ->check(CLI::Range(1, 5000));
     command
         .add_option("--save-samples", options.save_samples,
-                    "Write them as PNG files, with captions.tsv")
+                    "Write the sampled pictures as PNG files, with captions.tsv")
         ->type_name("DIR")
         ->needs(sample);
   } else {
-    command.add_option("--lines", options.lines, "Lines of standard input answered at a time")
+    command.add_option("--lines", options.lines, "Lines of standard input to answer at a time")
         ->capture_default_str()
         ->check(CLI::Range(1, 1 << 20));
   }
@@ -339,25 +340,31 @@ void add_input_options(CLI::App& command, const tasks::TaskCard& card, TaskOptio
   if (!card.variants.empty())
     command
         .add_option("--" + card.variant_flag, options.variant,
-                    "Which model that ships; default " + card.variants.front())
+                    "Model that ships; default " + card.variants.front())
         ->check(CLI::IsMember(card.variants));
 }
 
 /// Of a task that searches for its answers: what is searched for, and where it may look.
 void add_choice_options(CLI::App& command, const tasks::Task& task, TaskOptions& options) {
   add_search_flags(command, options.choices, &task);
-  command.add_option("--best", options.choices.best, "Answers of each text; at most the beam")
+  command
+      .add_option("--best", options.choices.best,
+                  "Number of answers for each text, at most the beam")
       ->check(CLI::Range(1, 64));
   command
       .add_option("--temperature", options.choices.temperature,
-                  "Above 0: sample words instead of taking the likeliest (with --beam 1)")
+                  "Sampling temperature: above 0, sample tokens instead of taking the "
+                  "likeliest (with --beam 1)")
       ->check(between(0, 100));
   command
-      .add_option("--top", options.choices.top, "Sample from this many likeliest words; 0: all")
+      .add_option("--top", options.choices.top,
+                  "Sample from this many likeliest tokens; 0: all")
       ->check(at_least(0));
   command.add_option("--seed", options.choices.seed, "Random seed for sampling")
       ->check(at_least(0));
-  command.add_flag("--weights", options.weights, "With --json: tokens, and where each looked")
+  command
+      .add_flag("--weights", options.weights,
+                "With --json: print tokens and attention weights too")
       ->needs(command.get_option("--json"));
   add_heads_option(command, options.map);
   add_steering_options(command, options.choices.steering);
@@ -371,9 +378,9 @@ void add_task(CLI::App& app, const tasks::Task& task, Action& action) {
   CLI::App* command = app.add_subcommand(card.name, card.title);
   command->footer("\n" + card.help);
   add_input_options(*command, card, *options);
-  command->add_flag("--json", options->json, "A JSON object for each " + card.noun());
+  command->add_flag("--json", options->json, "Print a JSON object for each " + card.noun());
   add_threads_flag(*command, options->threads);
-  add_device_flag(*command, options->device, "Where answers are computed");
+  add_device_flag(*command, options->device, "Device that computes the answers");
   add_map_options(*command, options->map);
   if (task.search() != nullptr) add_choice_options(*command, task, *options);
   command->callback([options, &task, &action] {

@@ -139,7 +139,7 @@ class CaptionTask final : public Task {
     static const TaskCard kCard{
         .name = "caption",
         .about = "a picture of digits is described",
-        .title = "Say which digits are on a picture, and where",
+        .title = "Caption a picture of handwritten digits",
         .help =
             "The models that ship learnt from canvases of one to three handwritten digits "
             "(MNIST):\n"
@@ -159,7 +159,7 @@ class CaptionTask final : public Task {
         .reads = TaskCard::Reads::pictures,
         .argument = "images",
         .argument_type = "FILE.png",
-        .argument_help = "Pictures"};
+        .argument_help = "PNG files"};
     return kCard;
   }
 

@@ -76,7 +76,7 @@ std::string too_long(const PairModel& model, std::string_view text) {
 PairTask pairs_task() {
   PairTask task;
   task.card.name = "pairs";
-  task.card.title = "Answer with a model that was trained on your own pairs";
+  task.card.title = "Answer texts with a model trained on your own pairs";
   task.card.help =
       "Train one first: a file with a pair a line, source and target between them a tab (or "
       "CSV,\n"

@@ -41,7 +41,7 @@ std::string too_long(const PairModel& model, std::string_view word) {
 PairTask pronounce_task() {
   PairTask task;
   task.card.name = "pronounce";
-  task.card.title = "English words become phones, letter by letter";
+  task.card.title = "Turn English words into phones";
   task.card.help =
       "The phones are those of the CMU Pronouncing Dictionary, without stress. A word that no\n"
       "dictionary has works as well: the model spells it out, looking at the letters it "

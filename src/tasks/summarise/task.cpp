@@ -18,7 +18,7 @@ PairTask summarise_task() {
   // Fewer subwords than translate: what copies needs parameters, too.
   PairTask task = subword_task(3200);
   task.card.name = "summarise";
-  task.card.title = "A description becomes one line, rare words copied";
+  task.card.title = "Summarise a package description in one line";
   task.card.help =
       "The model that ships learnt to write the synopsis of a Debian package from its long\n"
       "description. It copies names it has never seen from the text. What stands after the "

@@ -19,7 +19,7 @@ PairTask translate_task() {
   // Names and numbers are the same on both sides.
   PairTask task = subword_task(3900);
   task.card.name = "translate";
-  task.card.title = "English becomes Italian";
+  task.card.title = "Translate English into Italian";
   task.card.help =
       "The model that ships learnt from the descriptions of Debian's packages: it knows "
       "software,\n"
