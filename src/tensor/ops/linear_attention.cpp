@@ -18,6 +18,7 @@
 #include "tensor/attend_views.hpp"
 #include "tensor/cpu/linear_attention.hpp"
 #include "tensor/op.hpp"
+#include "tensor/ops/linear_attention_of_ops.hpp"
 
 namespace attn {
 namespace {
@@ -184,9 +185,9 @@ LinearAttended linear_attention(const Tensor& q, const Tensor& k, const Tensor& 
                   packed_or_none(state),
                   scale};
   const std::array inputs{q, k, v, gates.decay, gates.beta, state};
+  // The GPU's kernel has no backward; that of the ops it can be made of serves.
   if (op::on_gpu(q) && wants_grad(inputs))
-    fail<Unsupported>(kWhere, ": no backward on the GPU; to(Device::cpu) moves a tensor, and ",
-                      "under NoGrad none is asked for");
+    return op::linear_attention_of_ops(q, k, v, gates, state, scale);
   const LinearAttended result = forward(in);
   std::array outputs{result.output, result.state};
   record("linear_attention", inputs, outputs,

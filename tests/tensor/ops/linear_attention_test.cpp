@@ -17,6 +17,7 @@
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "support/tolerance.hpp"
+#include "tensor/ops/linear_attention_of_ops.hpp"
 #include "tensor/support/gradcheck.hpp"
 
 namespace attn::test {
@@ -215,6 +216,28 @@ TEST(LinearAttentionOp, EmptyExtents) {
       const Tensors want = step_by_step(x);
       expect_close(got[0], want[0], kDoubleSum);
       expect_close(got[1], want[1], kDoubleSum);
+    }
+}
+
+TEST(LinearAttentionOp, OfOtherOpsItIsTheSame) {
+  const TensorFunction of_ops = [](const Tensors& x) {
+    const LinearAttended result =
+        op::linear_attention_of_ops(x[0], x[1], x[2], {x[3], x[4]}, x[5], 0.7);
+    return Tensors{result.output, result.state};
+  };
+  for (const Rule& rule : kRules)
+    for (const Sizes& sizes : std::vector<Sizes>{{2, 4, 2, 70, 3, 5},
+                                                 {1, 1, 1, 64, 2, 2},
+                                                 {1, 2, 1, 1, 3, 1},
+                                                 {1, 2, 2, 0, 3, 2}}) {
+      const Tensors x = problem(sizes, rule);
+      const gradcheck::Run want = gradcheck::run(run, x, DType::f64);
+      const gradcheck::Run got = gradcheck::run(of_ops, x, DType::f64);
+      for (std::size_t r = 0; r < 2; ++r)
+        expect_close(got.results[r], want.results[r], kDoubleSum);
+      for (std::size_t i = 0; i < x.size(); ++i)
+        if (x[i].defined() && x[i].numel() > 0)
+          expect_close(got.grads[i], want.grads[i], kDoubleSum);
     }
 }
 

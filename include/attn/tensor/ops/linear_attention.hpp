@@ -34,8 +34,8 @@ struct LinearAttended {
 /// So does forward where that is faster than step by step, which is from 128 channels on; a
 /// number that is not finite may then reach the outputs of its chunk that come before it.
 /// Differentiable in everything, the state included, for f32 and f64; 16-bit inputs are
-/// widened, and their state is f32. On the GPU there is no backward: inputs that require a
-/// gradient throw Unsupported.
+/// widened, and their state is f32. On the GPU steps follow one another in one kernel; where a
+/// gradient is wanted other ops compute it, in chunks, and keep what they need.
 LinearAttended linear_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                 const LinearGates& gates = {}, const Tensor& state = {},
                                 double scale = 1.0);
