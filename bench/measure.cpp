@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "attn/kernels/route.hpp"
 #include "contender.hpp"
 #include "data.hpp"
 #include "isa/kernels.hpp"
@@ -139,6 +140,7 @@ std::vector<Measurer::Running> Measurer::enter(const Case& c, const Data& data,
       auto contender = peer->enter(c.problem, data, {c.threads, c.set});
       contender->seconds(1);
       result.error = error(contender->witness(), expected);
+      if (result.peer == "attn" && last_route()) result.route = name_of(*last_route());
       if (!(result.error <= kAcceptedError)) {
         result.problem = wrong(result.error);
         continue;

@@ -21,6 +21,7 @@ struct Result {
   std::vector<double> samples;    ///< seconds a call, one a repetition
   std::int64_t extra_bytes = -1;  ///< beyond inputs and outputs, in a fresh process
   double error = 0;
+  std::string route;    ///< the kernels that ours took (attn/kernels/route.hpp)
   std::string problem;  ///< why it does not count; empty when it does
 
   bool counts() const { return problem.empty(); }

@@ -81,11 +81,12 @@ void print_case(const Row& row, const CaseResult& result, const Limits& limits) 
     const bool beside = ours != nullptr && ours != &each && ours->counts();
     fmt::print(
         "    {:<15} {:>10} {:>8.1f} {:<8} {:>7} extra {:>10}  noise {:>3.0f} %  "
-        "error {:.0e} {}\n",
+        "error {:.0e} {}{}\n",
         each.peer, duration(each.best()), rate / 1e9, short_unit(work.unit),
         limit > 0 ? fmt::format("{:.1f} %", 100 * rate / limit) : std::string(),
         megabytes(each.extra_bytes), 100 * each.noise(), each.error,
-        beside ? fmt::format(" attn is {:.2f}x", each.best() / ours->best()) : std::string());
+        beside ? fmt::format(" attn is {:.2f}x", each.best() / ours->best()) : std::string(),
+        each.route.empty() ? "" : " route " + each.route);
   }
   std::fflush(stdout);
 }
@@ -145,6 +146,7 @@ nlohmann::json json_of(const Row& row, const std::vector<CaseResult>& results,
         entry["noise"] = each.noise();
         entry["repetitions"] = each.samples.size();
         entry["error"] = each.error;
+        if (!each.route.empty()) entry["route"] = each.route;
         if (limit > 0) entry["fraction_of_limit"] = work.amount / each.best() / limit;
       }
       if (each.extra_bytes >= 0) entry["extra_bytes"] = each.extra_bytes;

@@ -13,6 +13,7 @@
 #include "attn/kernels/erase.hpp"
 #include "attn/kernels/gpu/attention.hpp"
 #include "attn/kernels/gpu/error.hpp"
+#include "attn/kernels/route.hpp"
 #include "attn/mask/causal.hpp"
 #include "attn/mask/lengths.hpp"
 #include "attn/mask/sliding_window.hpp"
@@ -178,6 +179,7 @@ void measure(const char* type, const Shape& shape, const Variant& variant) {
                                  .dv = view(dv)};
   const double flop = 4.0 * static_cast<double>(rows) * n * d * variant.share;
   const double forward_ms = median_time([&] { gpu::forward(forward, recipe); });
+  const std::string forward_route(name_of(*last_route()));
   void* workspace = nullptr;
   ATTN_CUDA_CALL(cudaMalloc(&workspace, gpu::backward_workspace(backward)));
   const double backward_ms =
@@ -186,9 +188,10 @@ void measure(const char* type, const Shape& shape, const Variant& variant) {
   std::printf(
       "{\"who\": \"attn\", \"type\": \"%s\", \"row\": \"%s\", \"b\": %d, \"h\": %d, \"n\": %d, "
       "\"d\": %d, \"forward_ms\": %.4f, \"backward_ms\": %.4f, \"forward_tflops\": %.1f, "
-      "\"backward_tflops\": %.1f}\n",
+      "\"backward_tflops\": %.1f, \"route\": \"%s\", \"backward_route\": \"%s\"}\n",
       type, variant.name.c_str(), b, h, n, d, forward_ms, backward_ms, flop / forward_ms * 1e-9,
-      2.5 * flop / backward_ms * 1e-9);
+      2.5 * flop / backward_ms * 1e-9, forward_route.c_str(),
+      std::string(name_of(*last_route())).c_str());
   std::fflush(stdout);
 }
 

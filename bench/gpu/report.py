@@ -64,7 +64,7 @@ def attention(results):
         name = r["row"] + (" f32" if r["type"] == "f32" else "")
         shape = f"{r['b']} {r['h']} {r['n']} {r['d']}"
         print(f"  {name:<16}{shape:<18}{r['forward_tflops']:>6.0f}/{r['backward_tflops']:<6.0f}"
-              f"{text}", flush=True)
+              f"{r.get('route', ''):<13}{text}", flush=True)
 
 
 def beside(results, name):

@@ -15,6 +15,7 @@
 #include "attn/kernels/cpu/attention.hpp"
 #include "attn/kernels/erase.hpp"
 #include "attn/kernels/recipe.hpp"
+#include "attn/kernels/route.hpp"
 #include "attn/mask/causal.hpp"
 #include "attn/mask/sliding_window.hpp"
 #include "contender.hpp"
@@ -80,7 +81,11 @@ class Dot {
   /// counted.
   void reserve() {
     if (p_.pass == Pass::forward || similarities_.size() > 0) return;
-    if (worth_keeping(recipe_.similarity, p_.queries, p_.keys, p_.dim))
+    if (keeps_similarities({.recipe = &recipe_,
+                            .queries = p_.queries,
+                            .keys = p_.keys,
+                            .channels = p_.dim,
+                            .taped = true}))
       similarities_ = Buffer(p_.batch * p_.heads * p_.queries * p_.keys);
   }
 

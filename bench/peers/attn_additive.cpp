@@ -11,6 +11,7 @@
 #include "attn/kernels/args.hpp"
 #include "attn/kernels/cpu/attention.hpp"
 #include "attn/kernels/recipe.hpp"
+#include "attn/kernels/route.hpp"
 #include "contender.hpp"
 #include "data.hpp"
 #include "isa/kernels.hpp"
@@ -75,7 +76,11 @@ class Additive {
     if (p_.pass == Pass::forward) return;
     projected_dq_ = Buffer(data_.q.size());
     projected_dk_ = Buffer(data_.k.size());
-    if (worth_keeping(recipe_.similarity, p_.queries, p_.keys, p_.dim))
+    if (keeps_similarities({.recipe = &recipe_,
+                            .queries = p_.queries,
+                            .keys = p_.keys,
+                            .channels = p_.dim,
+                            .taped = true}))
       similarities_ = Buffer(p_.batch * p_.queries * p_.keys);
   }
 

@@ -1,6 +1,6 @@
 // C6: where the score matrix fits the first cache, tiling must not cost anything. The unfused
 // backward is handed the weights that its forward made and stored; ours is handed the
-// similarities (worth_keeping) and makes the weights again.
+// similarities (keeps_similarities) and makes the weights again.
 
 // SPDX-License-Identifier: Apache-2.0
 

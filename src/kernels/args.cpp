@@ -297,14 +297,6 @@ void check_grads(const char* where, const char* what, std::size_t stage,
 
 }  // namespace
 
-bool worth_keeping(Similarity similarity, std::int64_t queries, std::int64_t keys,
-                   std::int64_t channels) {
-  // As long as they are not more than a few times the queries and keys themselves.
-  if (similarity == Similarity::additive)
-    return queries * keys <= 4 * (queries + keys) * channels;
-  return similarity == Similarity::dot && queries <= 64 && keys <= 64;
-}
-
 template <class T>
 void validate(const ForwardArgs<T>& args, const Recipe& recipe) {
   constexpr const char* kWhere = "attn::forward";

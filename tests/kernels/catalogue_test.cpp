@@ -1,3 +1,5 @@
+// The catalogue: every functor has its kind and its kernels, others have none.
+
 #include "attn/kernels/catalogue.hpp"
 
 #include <gtest/gtest.h>

@@ -78,6 +78,8 @@ int conformance(const ConformanceOptions& options, const Streams& streams);
 
 enum class InfoFormat { text, json };
 int info(InfoFormat format, const Streams& streams);
+/// Which kernels a call takes, and why: `query` is "DTYPE OPTIONS BxHxNxD".
+int info_route(const std::string& query, Device device, const Streams& streams);
 
 /// Becomes attn-bench; returns only if it cannot.
 int bench(const std::vector<std::string>& arguments, const Streams& streams);

@@ -183,11 +183,23 @@ int parsed(const std::vector<std::string>& arguments, const Streams& streams) {
   about->footer(
       "\nWhich instruction set the kernels take here, how many threads, what the caches hold "
       "and\n"
-      "whether there is a GPU.\n"
+      "whether there is a GPU. With --route: which kernels a call of attention takes, why, and "
+      "how\n"
+      "fast they are.\n"
       "\nExamples:\n"
       "    attn info\n"
-      "    attn info --json");
+      "    attn info --json\n"
+      "    attn info --route \"bf16 causal 1x16x4096x128\" --device gpu\n"
+      "    attn info --route \"f32 additive 8x1x128x512x256\"");
   about->add_flag("--json", json, "Print JSON");
+  std::string route_query;
+  about
+      ->add_option("--route", route_query,
+                   "A call: an element type, options, and batch x heads x queries x [keys x] "
+                   "channels")
+      ->type_name("CALL");
+  Device route_device = Device::cpu;
+  add_device_flag(*about, route_device, "Device that --route asks about");
   // Never parsed here: attn-bench reads its own arguments.
   app.add_subcommand("bench", "Measure speed: all further arguments go to attn-bench");
 
@@ -226,6 +238,7 @@ int parsed(const std::vector<std::string>& arguments, const Streams& streams) {
     return success;
   }
   if (*conform) return conformance(cases, streams);
+  if (*about && !route_query.empty()) return info_route(route_query, route_device, streams);
   if (*about) return info(json ? InfoFormat::json : InfoFormat::text, streams);
   fmt::print(streams.out, "{}", as_invoked(app.help()));
   return success;

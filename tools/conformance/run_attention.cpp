@@ -16,6 +16,7 @@
 #include "attn/kernels/gpu/rows.hpp"
 #include "attn/kernels/recipe.hpp"
 #include "attn/kernels/reference/attention.hpp"
+#include "attn/kernels/route.hpp"
 #include "attn/tensor/gpu.hpp"
 #include "tools/conformance/array.hpp"
 #include "tools/conformance/memory.hpp"
@@ -36,22 +37,17 @@ ForwardArgs<T> args_of(Memory& memory, const AttentionProblem& problem, Array& o
           .out = view4(memory.write<T>(out), out_shape(problem), problem.q_rank)};
 }
 
-/// Whether the kernels for few queries take a call: softmax without weight modifiers.
-template <class T>
-bool decodes(const ForwardArgs<T>& args, const Recipe& recipe) {
-  return args.q.shape[2] >= 1 && args.q.shape[2] <= gpu::kMaxDecodeQueries &&
-         args.k.shape[2] > 0 && recipe.factors.empty();
-}
-
 template <class T>
 void forward_on_gpu(Path::Kind kind, Memory& memory, const ForwardArgs<T>& args,
                     const Recipe& recipe) {
   if constexpr (!std::is_same_v<T, double>) {
-    const bool fused = gpu::serves(recipe, args.q.shape[3], args.v.shape[3]);
-    if (fused && kind == Path::Kind::gpu_decode && decodes(args, recipe))
+    Call call = call_of(args, recipe);
+    call.on_gpu = true;
+    if (kind == Path::Kind::gpu_decode && serves(Route::gpu_decode, call))
       return gpu::decode(args, recipe, memory.workspace(gpu::decode_workspace_size(args)),
                          gpu::stream());
-    if (fused && kind != Path::Kind::gpu_rows) return gpu::forward(args, recipe, gpu::stream());
+    if (kind != Path::Kind::gpu_rows && serves(Route::gpu_general, call))
+      return gpu::forward(args, recipe, gpu::stream());
   }
   gpu::rows_forward(args, recipe, {}, memory.workspace(gpu::rows_workspace(args)),
                     gpu::stream());

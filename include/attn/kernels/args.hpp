@@ -53,11 +53,6 @@ struct ForwardArgs {
   View<StatOf<T>, 4> similarities{};
 };
 
-/// Whether keeping the similarities of a sequence for its backward is worth their memory: they
-/// are few, or take long to make again.
-bool worth_keeping(Similarity similarity, std::int64_t queries, std::int64_t keys,
-                   std::int64_t channels);
-
 /// Gradients of the tables: one entry a stage in the recipe's order, kMaxTables slots each.
 /// Empty, or null slots: not wanted. Everything given is overwritten.
 struct RecipeGrads {

@@ -13,9 +13,11 @@
 
 #include <cstdint>
 
+#include "attn/kernels/route.hpp"
 #include "attn/tensor/spec/keep.hpp"        // IWYU pragma: export
 #include "attn/tensor/spec/normaliser.hpp"  // IWYU pragma: export
 #include "attn/tensor/spec/score.hpp"       // IWYU pragma: export
+#include "attn/tensor/spec/sequences.hpp"   // IWYU pragma: export
 #include "attn/tensor/spec/stage.hpp"       // IWYU pragma: export
 #include "attn/tensor/tensor.hpp"
 
@@ -73,6 +75,8 @@ struct Attended {
   Tensor arg_max;        ///< i64 [batch, heads, queries]; -1 if no weight is above 0
   Tensor top_keys;       ///< i64 [batch, heads, queries, count], largest first, then -1
   Tensor top_weights;    ///< [batch, heads, queries, count], then 0
+  Route route = Route::cpu_packed;  ///< the kernels that computed the output
+  const char* note = nullptr;       ///< what makes the call slow, where it is; else null
 };
 
 /// pool(normalise(keep(score(q, k))), v).
@@ -86,13 +90,14 @@ struct Attended {
 /// A query that keeps no key gets zeros, and passes no gradient on. What a mask hides is not
 /// read, NaN or not.
 ///
-/// Tensors on the GPU run its kernels: fused for dot products and additive attention with a
-/// normaliser that streams; a matrix of scores where the weights of a softmax are looked at;
-/// whole rows in plain loops, which are many times slower, for the rest and for f64. Functors
-/// of your own throw Unsupported there.
+/// attn/kernels/route.hpp tells which kernels a call takes, and why; so do `route` and `note`
+/// of the result, and `attn info --route`. On the GPU functors of your own throw Unsupported.
+///
+/// `sequences` tells of sequences that lie packed or in pages (spec/sequences.hpp); their
+/// weights cannot be looked at.
 Attended attend(const Tensor& q, const Tensor& k, const Tensor& v,
                 const spec::Score& score = spec::scaled_dot(), const Keep& keep = {},
                 const spec::Normaliser& normaliser = spec::softmax(),
-                const Want& want = Want::output);
+                const Want& want = Want::output, const spec::Sequences& sequences = {});
 
 }  // namespace attn

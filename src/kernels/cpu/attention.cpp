@@ -10,6 +10,7 @@
 
 #include "attn/core/thread_pool.hpp"
 #include "attn/kernels/layout.hpp"
+#include "attn/kernels/route.hpp"
 #include "kernels/clear_grads.hpp"
 #include "kernels/cpu/backward_plan.hpp"
 #include "kernels/cpu/build_plan.hpp"
@@ -145,6 +146,9 @@ void forward(const ForwardArgs<T>& args, const Recipe& recipe, const Context& co
   const DirectWork direct(plan);
   const std::vector<ForwardRun> runs = forward_runs(plan, threads);
   const int tasks = direct.tasks() + static_cast<int>(runs.size());
+  note_route(runs.empty() && direct.tasks() > 0          ? Route::cpu_decode
+             : recipe.similarity == Similarity::additive ? Route::cpu_additive
+                                                         : Route::cpu_packed);
   std::size_t bytes = 0;
   for (int task = 0; task < direct.tasks(); ++task)
     bytes = std::max(bytes, kernels.direct_bytes(plan, direct.batch_of(task)));
@@ -165,6 +169,8 @@ void backward(const BackwardArgs<T>& args, const Recipe& recipe, const RecipeGra
               const Context& context) {
   validate(args, recipe, grads);
   clear(grads);
+  note_route(recipe.similarity == Similarity::additive ? Route::cpu_additive
+                                                       : Route::cpu_packed);
   const PlanHolder holder(args, recipe, target_of(context));
   const KernelTable& kernels = isa_table<KernelTable>(holder.target());
   const int threads = threads_for(holder.plan(), context);

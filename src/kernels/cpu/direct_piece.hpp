@@ -1,5 +1,5 @@
-/// A piece of the direct path: which sequences take it, how their keys are cut, and what a
-/// piece leaves for the others.
+/// A piece of the decoding path: how the keys of its sequences are cut, and what a piece leaves
+/// for the others.
 
 #pragma once
 
@@ -15,25 +15,6 @@ namespace attn::cpu {
 /// Keys of one piece: 2 MiB of fp32 keys and values at 128 channels, so that starting and
 /// merging a piece cost nothing beside reading it, and 64k keys still feed 32 threads.
 inline constexpr int kPieceKeys = 2048;
-
-/// Reading keys and values in place beats packing them for few rows of scores (heads of a group
-/// x queries), and for few queries of any number of heads: the packed path runs the heads one
-/// by one. One thread, AVX2, 128 channels, 2048 keys, ns for a key and row, direct : packed:
-/// 1 x 1 28 : 71, 1 x 8 10.2 : 13.2, 1 x 16 8.1 : 8.8, 8 x 1 10 : 28, 16 x 1 9.3 : 25.
-inline constexpr int kDirectRows = 16;
-inline constexpr int kDirectQueries = 4;
-/// With no more keys than these more than kDirectQueries are packed: 16 queries and 16 keys of
-/// 64 channels took 2.4 us a head direct, 1.5 us packed (AVX2).
-inline constexpr int kFewKeys = 32;
-
-/// Whether a sequence takes the direct path. Its own shape decides and nothing else, so that
-/// neither the number of threads nor the rest of the batch changes a result. Whole-row
-/// normalisers need all scores at once and stay with the packed path.
-ATTN_FN bool takes_direct(const Plan& plan, int b) {
-  const int queries = plan.queries(b);
-  const bool few_rows = plan.group * queries <= kDirectRows && plan.keys(b) > kFewKeys;
-  return plan.streams && (queries <= kDirectQueries || few_rows);
-}
 
 /// Keys [k_begin, k_end) for all queries of the heads that share one kv head.
 struct DirectPiece {

@@ -6,11 +6,16 @@
 #include <cstdint>
 #include <memory>
 
+#include "attn/kernels/route.hpp"
 #include "kernels/cpu/direct_piece.hpp"
 #include "kernels/cpu/kernel_table.hpp"
 #include "kernels/cpu/plan.hpp"
 
 namespace attn::cpu {
+
+bool takes_direct(const Plan& plan, int b) {
+  return decodes_on_cpu(plan.group, plan.queries(b), plan.keys(b), plan.streams);
+}
 
 DirectWork::DirectWork(const Plan& plan) : plan_(plan) {
   int units = 0;

@@ -17,6 +17,9 @@ namespace attn::cpu {
 
 struct KernelTable;
 
+/// Whether a sequence takes the direct path, as the route says.
+bool takes_direct(const Plan& plan, int b);
+
 /// The pieces of all sequences that take the direct path. Pieces run in any order; the last of
 /// a kv head to end merges them all in the order of their keys.
 class DirectWork {

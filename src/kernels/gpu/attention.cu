@@ -13,6 +13,8 @@
 #include "attn/kernels/gpu/backward_rows.cuh"
 #include "attn/kernels/gpu/dispatch.cuh"
 #include "attn/kernels/gpu/error.hpp"
+#include "attn/kernels/route.hpp"
+#include "kernels/common_recipes.hpp"
 #include "kernels/gpu/instances.cuh"
 #include "kernels/gpu/lower.cuh"
 
@@ -21,10 +23,11 @@ namespace attn::gpu {
 // The build's list of types and head sizes, sizes rising: ATTN_GPU_INSTANCE(BFloat16, 64) ...
 #define ATTN_GPU_INSTANCE(Type, kDim)                                                     \
   template <>                                                                             \
-  void run_forward<Type, kDim>(const ForwardArgs<Type>&, const Lowered&, Stream);         \
+  void run_forward<Type, kDim>(const ForwardArgs<Type>&, const Lowered&, const Chosen&,   \
+                               Stream);                                                   \
   template <>                                                                             \
-  void run_backward<Type, kDim>(const BackwardArgs<Type>&, const Lowered&, void*, Stream, \
-                                Determinism);
+  void run_backward<Type, kDim>(const BackwardArgs<Type>&, const Lowered&, const Chosen&, \
+                                void*, Stream, Determinism);
 #include "attn_gpu_instances.inc"
 #undef ATTN_GPU_INSTANCE
 
@@ -76,6 +79,18 @@ bool wants_tables(const RecipeGrads& grads) {
          std::any_of(grads.factors.begin(), grads.factors.end(), any);
 }
 
+/// Which of the fused kernels runs the call.
+template <class Args>
+Chosen choose(const Args& args, const Recipe& recipe) {
+  static constexpr Route kFused[] = {Route::gpu_hopper, Route::gpu_tiles, Route::gpu_general};
+  Call call = call_of(args, recipe);
+  call.on_gpu = true;
+  call.capability = capability().version;
+  const Chosen chosen{route(call, kFused), find(recipe, CommonRecipes{})};
+  note_route(chosen.route);
+  return chosen;
+}
+
 }  // namespace
 
 template <class T>
@@ -84,8 +99,9 @@ void forward(const ForwardArgs<T>& args, const Recipe& recipe, Stream stream) {
   check_supported(args);
   validate(args, checkable(recipe));
   const Lowered lowered = lower(kWhere, recipe);
+  const Chosen chosen = choose(args, recipe);
   for_built_size<T>(kWhere, args.q.shape[3], args.v.shape[3], [&](auto dim) {
-    run_forward<T, decltype(dim)::value>(args, lowered, stream);
+    run_forward<T, decltype(dim)::value>(args, lowered, chosen, stream);
   });
 }
 
@@ -114,8 +130,10 @@ void backward(const BackwardArgs<T>& args, const Recipe& recipe, const RecipeGra
   for (const TableGrad& grad : grads.normaliser) clear(grad, stream);
   for (const auto& stage : grads.factors)
     for (const TableGrad& grad : stage) clear(grad, stream);
+  const Chosen chosen = choose(args, recipe);
   for_built_size<T>(kWhere, args.q.shape[3], args.v.shape[3], [&](auto dim) {
-    run_backward<T, decltype(dim)::value>(args, lowered, workspace, stream, determinism);
+    run_backward<T, decltype(dim)::value>(args, lowered, chosen, workspace, stream,
+                                          determinism);
   });
 }
 

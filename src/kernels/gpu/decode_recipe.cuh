@@ -11,16 +11,12 @@
 #include "attn/kernels/args.hpp"
 #include "attn/kernels/gpu/decode.cuh"
 #include "attn/kernels/gpu/general.cuh"
+#include "attn/kernels/route.hpp"
+#include "kernels/common_recipes.hpp"
 #include "kernels/gpu/instances.cuh"
 #include "kernels/gpu/lower.cuh"
 
 namespace attn::gpu {
-
-/// A scale and softmax belong to each of them.
-using DecodeRecipes = Combinations<Combination<score::Chain<>, mask::None>,
-                                   Combination<score::Chain<>, mask::Causal>,
-                                   Combination<score::Chain<>, mask::Lengths>,
-                                   Combination<score::Chain<>, mask::SlidingWindow>>;
 
 template <class T>
 std::size_t decode_workspace_size(const ForwardArgs<T>& args) {
@@ -41,17 +37,13 @@ void decode(const ForwardArgs<T>& args, const Recipe& recipe, void* workspace, S
                       "without; the recipe has another normaliser");
   if (lowered.stages.factor.count != 0)
     fail<Unsupported>(kWhere, ": weight modifiers are not built; attn::gpu::forward has them");
-  const bool common = run_common(
-      lowered, DecodeRecipes{},
-      [&](const auto& stages, const auto&) { decode(args, stages, workspace, stream); });
-  if (common) return;
-  Stages<GeneralScore, GeneralMask, GeneralNormaliser> general;
-  general.scale = lowered.stages.scale;
-  general.score = lowered.stages.score;
-  general.mask = lowered.stages.mask;
+  note_route(Route::gpu_decode);
+  const auto run = [&](const auto& stages, const auto&) {
+    decode(args, stages, workspace, stream);
+  };
+  if (run_common(lowered, DecodeRecipes{}, find(recipe, DecodeRecipes{}), run)) return;
+  auto general = without_factors<GeneralNormaliser>(lowered);
   general.normaliser = lowered.stages.normaliser;
-  std::copy_n(lowered.stages.score_tables.data, GeneralScore::kTables,
-              general.score_tables.data);
   std::copy_n(lowered.stages.normaliser_tables.data, GeneralNormaliser::kTables,
               general.normaliser_tables.data);
   decode(args, general, workspace, stream);

@@ -4,9 +4,18 @@
 #include <string>
 
 #include "attn/kernels/gpu/device.hpp"
+#include "attn/kernels/gpu/error.hpp"
+#include "attn/kernels/gpu/hopper/tensor_map.cuh"
 
 namespace attn::gpu {
 namespace {
+
+/// Whether sm_90a is among the architectures of the build.
+#if defined(ATTN_GPU_HOPPER) && ATTN_GPU_HOPPER
+constexpr bool kHasHopperCode = true;
+#else
+constexpr bool kHasHopperCode = false;
+#endif
 
 /// The properties of the current device; false with CUDA's reason if there is none.
 bool current_device(cudaDeviceProp& properties, std::string& reason) {
@@ -25,6 +34,23 @@ bool available() {
   cudaDeviceProp properties{};
   std::string reason;
   return current_device(properties, reason) && properties.major >= 8;
+}
+
+Capability capability() {
+  int device = 0;
+  int major = 0;
+  int minor = 0;
+  Capability result;
+  ATTN_CUDA_CALL(cudaGetDevice(&device));
+  ATTN_CUDA_CALL(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+  ATTN_CUDA_CALL(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
+  ATTN_CUDA_CALL(cudaDeviceGetAttribute(&result.shared_bytes,
+                                        cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  result.version = 10 * major + minor;
+  // Code of sm_90a runs on 9.0 alone, and reads through maps that the driver makes.
+  if (result.version == 90 && (!kHasHopperCode || hopper::map_encoder() == nullptr))
+    result.version = 80;
+  return result;
 }
 
 std::string describe() {

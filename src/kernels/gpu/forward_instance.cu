@@ -12,17 +12,20 @@ namespace attn::gpu {
 
 template <>
 void run_forward<ATTN_GPU_TYPE, ATTN_GPU_DIM>(const ForwardArgs<ATTN_GPU_TYPE>& args,
-                                              const Lowered& recipe, Stream stream) {
-  if constexpr (ATTN_GPU_COMMON && kHasCommonRecipes<ATTN_GPU_TYPE, ATTN_GPU_DIM>) {
-    const auto run = [&](const auto& stages, const auto&) {
-      using St = std::remove_cvref_t<decltype(stages)>;
-      if constexpr (hopper::kForwardBuilt<ATTN_GPU_TYPE, ATTN_GPU_DIM, St>) {
-        if (hopper::takes(args))
-          return hopper::launch_forward<ATTN_GPU_DIM>(args, stages, stream);
-      }
-      launch_forward<ATTN_GPU_DIM>(args, stages, stream);
-    };
-    if (run_common(recipe, CommonRecipes{}, run)) return;
+                                              const Lowered& recipe, const Chosen& chosen,
+                                              Stream stream) {
+  if constexpr (ATTN_GPU_COMMON && has_common_recipes(sizeof(ATTN_GPU_TYPE), ATTN_GPU_DIM)) {
+    if (chosen.route != Route::gpu_general) {
+      run_common(recipe, CommonRecipes{}, chosen.common, [&](const auto& stages, const auto&) {
+        using St = std::remove_cvref_t<decltype(stages)>;
+        if constexpr (hopper::kForwardBuilt<ATTN_GPU_TYPE, ATTN_GPU_DIM, St>) {
+          if (chosen.route == Route::gpu_hopper)
+            return hopper::launch_forward<ATTN_GPU_DIM>(args, stages, stream);
+        }
+        launch_forward<ATTN_GPU_DIM>(args, stages, stream);
+      });
+      return;
+    }
   }
   launch_forward<ATTN_GPU_DIM>(args, recipe.stages, stream);
 }

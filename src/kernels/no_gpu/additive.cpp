@@ -10,13 +10,6 @@
 
 namespace attn::gpu {
 
-bool additive_serves(const ForwardArgs<float>&, const Recipe&) {
-  refuse("attn::gpu::additive_serves");
-}
-bool additive_serves(const BackwardArgs<float>&, const Recipe&, const RecipeGrads&) {
-  refuse("attn::gpu::additive_serves");
-}
-
 std::size_t additive_workspace_size(const ForwardArgs<float>&) {
   refuse("attn::gpu::additive_workspace_size");
 }

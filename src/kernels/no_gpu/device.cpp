@@ -10,6 +10,10 @@ bool available() {
   return false;
 }
 
+Capability capability() {
+  return {};
+}
+
 std::string describe() {
   return "none: this build has no CUDA; cmake --preset cuda makes one that has";
 }

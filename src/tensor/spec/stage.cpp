@@ -46,6 +46,10 @@ constexpr const char* kPairShapes =
 }  // namespace
 
 int Problem::offset(Offset given) const {
+  if (uneven && !given)
+    fail(
+        "attn::spec: the offset of a mask or score is left out, and sequences differ in keys - "
+        "queries; give the offset");
   const std::int64_t value = given.value_or(keys - queries);
   if (value > INT_MAX / 4 || value < -(INT_MAX / 4))
     fail("attn::spec: offset ", value, "; at most ", INT_MAX / 4, " either way is accepted");

@@ -71,9 +71,6 @@ inline std::size_t additive_workspace_bytes(const ForwardArgs<float>& args) {
                          plan_additive(args), static_cast<int>(args.v.shape[3]));
 }
 
-/// Bytes that the kernels take besides what they ask for.
-inline constexpr std::size_t kStaticShared = 64;
-
 /// Lets a kernel have the shared memory that it asks for.
 template <class Kernel>
 void allow_shared(const char* where, Kernel kernel, std::size_t bytes) {

@@ -10,19 +10,9 @@
 
 #include "attn/kernels/args.hpp"        // IWYU pragma: export
 #include "attn/kernels/gpu/device.hpp"  // IWYU pragma: export
+#include "attn/kernels/gpu/limits.hpp"  // IWYU pragma: export
 
 namespace attn::gpu {
-
-/// The most channels of q and k, and of v.
-inline constexpr int kMaxAdditiveChannels = 1024;
-
-/// Whether the functions below take such a problem: the additive similarity with softmax and
-/// without weight modifiers, and not too many channels for the GPU; the gradients of q, k, v
-/// and of the similarity's weights, from those of the output. Others:
-/// attn/kernels/gpu/rows.hpp.
-bool additive_serves(const ForwardArgs<float>& args, const Recipe& recipe);
-bool additive_serves(const BackwardArgs<float>& args, const Recipe& recipe,
-                     const RecipeGrads& grads);
 
 /// Bytes of device memory that additive_forward() needs as a workspace; 0 for none.
 std::size_t additive_workspace_size(const ForwardArgs<float>& args);

@@ -8,6 +8,7 @@
 #include <cstddef>
 
 #include "attn/kernels/gpu/additive_scores.cuh"
+#include "attn/kernels/gpu/limits.hpp"
 #include "attn/kernels/gpu/mma.cuh"
 
 namespace attn::gpu {
@@ -31,9 +32,10 @@ struct AdditiveBackwardTile {
   static constexpr int padded(int channels) { return (channels + kStep - 1) / kStep * kStep; }
   /// Floats from a row to the next: as the matrix units like it.
   static constexpr int stride(int channels) { return padded(channels) + Mma<float>::kPad; }
+  static_assert(stride(1) == kStep + 8 && kPairStride == kSide + 8,
+                "additive_backward_shared() knows these sizes too");
   static std::size_t shared_bytes(int channels, int values) {
-    const int rows = 3 * stride(channels) + 3 * stride(values) + 2 * kPairStride + 2;
-    return sizeof(float) * static_cast<std::size_t>(kSide * rows + stride(channels));
+    return additive_backward_shared(kSide, channels, values);
   }
 };
 

@@ -1,36 +1,21 @@
-/// Attention on the GPU for recipes chosen at run time. Common recipes run on kernels of their
-/// own (src/kernels/gpu/instances.cuh lists them); all others of dot products and the library's
-/// functors on a general one, which asks for each score what to do and is some twenty times
-/// slower (H200, bf16, causal, 128 channels: 14 against 305 TFLOP/s). Whatever is not served
-/// throws Unsupported; attn/kernels/gpu/rows.hpp serves it. Functors of your own:
-/// attn/kernels/gpu/forward.cuh, backward.cuh.
+/// Fused attention on the GPU for recipes chosen at run time. Common recipes run on kernels of
+/// their own (src/kernels/common_recipes.hpp lists them); all others of dot products and the
+/// library's functors on a general one, which asks for each score what to do and is some forty
+/// times slower. attn/kernels/route.hpp says which; whatever is not served throws Unsupported,
+/// and attn/kernels/gpu/rows.hpp serves it. Functors of your own: attn/kernels/gpu/forward.cuh,
+/// backward.cuh.
 
 #pragma once
 
 // SPDX-License-Identifier: Apache-2.0
 
-#include <algorithm>
 #include <cstddef>
-#include <cstdint>
 
 #include "attn/kernels/args.hpp"             // IWYU pragma: export
 #include "attn/kernels/gpu/determinism.hpp"  // IWYU pragma: export
 #include "attn/kernels/gpu/device.hpp"       // IWYU pragma: export
 
 namespace attn::gpu {
-
-/// The most channels of a key or value.
-inline constexpr int kMaxChannels = 256;
-
-/// Whether forward() and backward() take such a recipe: dot products, a normaliser that
-/// streams, weight modifiers that are factors. Not asked: whether the build's list has the type
-/// and head size.
-inline bool serves(const Recipe& recipe, std::int64_t channels, std::int64_t value_channels) {
-  return recipe.similarity == Similarity::dot && recipe.normaliser.streams &&
-         std::max(channels, value_channels) <= kMaxChannels &&
-         std::all_of(recipe.factors.begin(), recipe.factors.end(),
-                     [](const AnyWeight& factor) { return factor.is_factor; });
-}
 
 /// out = pool(normalise(mask(score(q, k))), v) for T = float, BFloat16 or Float16, queued on
 /// `stream` and not waited for. All data, the tables and the arrays that masks point to lie in

@@ -10,12 +10,9 @@
 
 #include "attn/kernels/args.hpp"        // IWYU pragma: export
 #include "attn/kernels/gpu/device.hpp"  // IWYU pragma: export
+#include "attn/kernels/gpu/limits.hpp"  // IWYU pragma: export
 
 namespace attn::gpu {
-
-/// The most queries of a sequence, and the most channels of a key or value.
-inline constexpr int kMaxDecodeQueries = 16;
-inline constexpr int kMaxDecodeChannels = 256;
 
 /// Bytes of device memory that decode() needs as a workspace for such arguments; 0 for none.
 template <class T>

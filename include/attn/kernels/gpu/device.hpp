@@ -19,6 +19,15 @@ using Stream = CUstream_st*;
 /// (compute capability 8.0 and later). Never throws.
 bool available();
 
+/// What kernels are chosen by: 90 for a Hopper that runs this build's code for it, else the
+/// compute capability of a device that does not; and the shared memory of a block. Without a
+/// GPU that of an H200.
+struct Capability {
+  int version = 90;
+  int shared_bytes = 232448;
+};
+Capability capability();
+
 /// "NVIDIA H200, compute capability 9.0, 132 multiprocessors, 140 GiB", or why there is none.
 std::string describe();
 

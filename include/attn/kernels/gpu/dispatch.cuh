@@ -10,11 +10,9 @@
 
 #include "attn/core/error.hpp"
 #include "attn/kernels/args.hpp"
+#include "attn/kernels/gpu/limits.hpp"
 
 namespace attn::gpu {
-
-/// The larger of key and value channels runs padded to the next of these.
-inline constexpr int kHeadSizes[] = {32, 64, 96, 128, 192, 256};
 
 /// The built head size for these channels; throws Unsupported beyond the last.
 inline int padded_head_size(const char* where, std::int64_t channels,

@@ -31,6 +31,8 @@ struct Problem {
   DType dtype = DType::f32;     ///< of tables: f32, and f64 beside f64
   Device device = Device::cpu;  ///< of tables, and of what functors point to
 
+  bool uneven = false;  ///< sequences differ in keys - queries: an offset cannot be left out
+
   int offset(Offset given) const;
 };
 

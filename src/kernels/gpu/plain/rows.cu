@@ -10,6 +10,7 @@
 #include "attn/kernels/gpu/dispatch.cuh"
 #include "attn/kernels/gpu/error.hpp"
 #include "attn/kernels/gpu/rows.hpp"
+#include "attn/kernels/route.hpp"
 #include "kernels/gpu/lower.cuh"
 #include "kernels/gpu/plain/rows_backward.cuh"
 #include "kernels/gpu/plain/rows_forward.cuh"
@@ -217,6 +218,7 @@ void rows_forward(const ForwardArgs<T>& args, const Recipe& recipe,
   check_forward(args, recipe, sequences, workspace, kWhere);
   if (sequences.any() && looks(into))
     fail<Unsupported>(kWhere, ": weights of packed sequences are not built");
+  note_route(Route::gpu_rows);
   const RowStages stages = lower_rows(kWhere, recipe).stages;
   for_each_piece(args, sequences, [&](const RowSizes& n, const ForwardArgs<T>& some) {
     Memory<V> from(workspace);
@@ -267,6 +269,7 @@ void rows_backward(const BackwardArgs<T>& args, const Recipe& recipe, const Reci
   validate(checked, checkable(recipe), grads);
   if (workspace == nullptr)
     fail(kWhere, ": no workspace; rows_backward_workspace() says how many bytes it takes");
+  note_route(Route::gpu_rows);
   const LoweredRows lowered = lower_rows(kWhere, recipe, grads);
   const RowStages& stages = lowered.stages;
   clear_tables(grads, stream);

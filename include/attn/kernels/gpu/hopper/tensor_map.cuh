@@ -19,20 +19,6 @@
 
 namespace attn::gpu::hopper {
 
-/// Whether the TMA can read [batch, head, position, channel]: channels side by side, all else
-/// in steps of 16 bytes that go forward.
-template <class T>
-bool can_map(const View<const T, 4>& view) {
-  constexpr std::int64_t kPiece = 16 / static_cast<std::int64_t>(sizeof(T));
-  bool can = view.strides[3] == 1 && reinterpret_cast<std::uintptr_t>(view.data) % 16 == 0;
-  for (std::size_t axis = 0; axis < 4; ++axis) can = can && view.shape[axis] > 0;
-  for (std::size_t axis = 0; axis < 3; ++axis)
-    can = can && (view.shape[axis] == 1 ||
-                  (view.strides[axis] > 0 && view.strides[axis] % kPiece == 0 &&
-                   view.strides[axis] < (std::int64_t{1} << 38)));
-  return can;
-}
-
 /// The driver's function that encodes a map; null where the driver knows none.
 inline auto map_encoder() {
   using Encode = decltype(&cuTensorMapEncodeTiled);

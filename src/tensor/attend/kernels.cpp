@@ -1,4 +1,4 @@
-#include "tensor/attend_kernels.hpp"
+#include "tensor/attend/kernels.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -11,9 +11,10 @@
 #include "attn/kernels/cpu/attention.hpp"
 #include "attn/kernels/cpu/inspect.hpp"
 #include "attn/kernels/reference/attention.hpp"
+#include "attn/kernels/route.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "tensor/attend_views.hpp"
-#include "tensor/gpu/attend.hpp"
+#include "tensor/attend/gpu.hpp"
+#include "tensor/attend/views.hpp"
 #include "tensor/op.hpp"
 
 namespace attn::op {
@@ -92,25 +93,22 @@ bool InspectInto::any() const {
          arg_max.defined() || top_keys.defined();
 }
 
-void attend_forward(const AttendInputs& in, const Recipe& recipe, const AttendOutputs& to) {
-  if (on_gpu(in.q)) return gpu::attend_forward(in, recipe, to);
-  dispatch_storage(in.q.dtype(), [&]<class T>(T) {
-    ForwardArgs<T> args = forward_args<T>(in);
-    args.out = view<T, 4>(to.out);
-    args.stat = view<StatOf<T>, 3>(to.stat);
-    args.similarities = view<StatOf<T>, 4>(to.similarities);
-    if constexpr (std::is_same_v<T, double>) {
-      reference::forward(args, recipe);
-    } else {
-      cpu::forward(args, recipe);
+void attend_forward(const AttendTensors& x, const Recipe& recipe, Route route) {
+  if (on_gpu(x.q)) return gpu::attend_forward(x, recipe, route);
+  dispatch_storage(x.q.dtype(), [&]<class T>(T) {
+    const ForwardArgs<T> args = forward_args<T>(x);
+    if constexpr (!std::is_same_v<T, double>) {
+      if (route != Route::reference) return cpu::forward(args, recipe);
     }
+    reference::forward(args, recipe);
+    note_route(Route::reference);
   });
 }
 
-void attend_inspect(const AttendInputs& in, const Recipe& recipe, const InspectInto& to) {
-  if (on_gpu(in.q)) return gpu::attend_inspect(in, recipe, to);
-  dispatch_storage(in.q.dtype(), [&]<class T>(T) {
-    const ForwardArgs<T> args = forward_args<T>(in);
+void attend_inspect(const AttendTensors& x, const Recipe& recipe, const InspectInto& to) {
+  if (on_gpu(x.q)) return gpu::attend_inspect(x, recipe, to);
+  dispatch_storage(x.q.dtype(), [&]<class T>(T) {
+    const ForwardArgs<T> args = forward_args<T>(x);
     if constexpr (std::is_same_v<T, double>) {
       inspect_reference(args, recipe, to);
     } else {
@@ -126,16 +124,16 @@ void attend_inspect(const AttendInputs& in, const Recipe& recipe, const InspectI
   });
 }
 
-void attend_backward(const AttendInputs& in, const Recipe& recipe, const AttendGrads& grads,
+void attend_backward(const AttendTensors& x, const Recipe& recipe, const AttendGrads& grads,
                      const RecipeGrads& tables) {
-  if (on_gpu(in.q)) return gpu::attend_backward(in, recipe, grads, tables);
-  dispatch_storage(in.q.dtype(), [&]<class T>(T) {
-    const BackwardArgs<T> args = backward_args<T>(in, grads);
-    if constexpr (std::is_same_v<T, double>) {
-      reference::backward(args, recipe, tables);
-    } else {
-      cpu::backward(args, recipe, tables);
+  if (on_gpu(x.q)) return gpu::attend_backward(x, recipe, grads, tables);
+  dispatch_storage(x.q.dtype(), [&]<class T>(T) {
+    const BackwardArgs<T> args = backward_args<T>(x, grads);
+    if constexpr (!std::is_same_v<T, double>) {
+      if (route(call_of(args, recipe)) != Route::reference)
+        return cpu::backward(args, recipe, tables);
     }
+    reference::backward(args, recipe, tables);
   });
 }
 

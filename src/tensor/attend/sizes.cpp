@@ -1,4 +1,4 @@
-#include "tensor/attend_sizes.hpp"
+#include "tensor/attend/sizes.hpp"
 
 #include <cstdint>
 
@@ -7,7 +7,7 @@
 #include "attn/tensor/spec/score.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "tensor/attend_kernels.hpp"
+#include "tensor/attend/kernels.hpp"
 #include "tensor/op.hpp"
 
 namespace attn::op {
@@ -40,7 +40,8 @@ DType table_dtype(DType storage) {
 }  // namespace
 
 AttendSizes::AttendSizes(const Tensor& q, const Tensor& k, const Tensor& v,
-                         const spec::Score& score) {
+                         const spec::Score& score, const spec::Sequences& laid)
+    : sequences(laid) {
   const bool given = score.given.defined();
   if (given && (q.defined() || k.defined()))
     fail(kWhere, ": scores are given; q and k must be left out, as in attend({}, {}, v, ...)");
@@ -57,7 +58,7 @@ AttendSizes::AttendSizes(const Tensor& q, const Tensor& k, const Tensor& v,
   if (!given) {
     check_tensor(k, "k");
     require_same_kind(q, k, kWhere);
-    check_beside(q, "q", k, "k");
+    if (!sequences.is_paged()) check_beside(q, "q", k, "k");
     if (q.size(-1) != k.size(-1))
       fail(kWhere, ": q is ", q.text(), " and k is ", k.text(),
            "; the same channels are accepted");
@@ -67,7 +68,8 @@ AttendSizes::AttendSizes(const Tensor& q, const Tensor& k, const Tensor& v,
   }
   if (v.defined()) {
     check_tensor(v, "v");
-    check_beside(rows, given ? "the scores" : "q", v, "v");
+    if (sequences.is_paged()) check_beside(k, "k", v, "v");
+    if (!sequences.is_paged()) check_beside(rows, given ? "the scores" : "q", v, "v");
     if (!given) require_same_kind(q, v, kWhere);
     if (v.size(-2) != problem.keys || heads_of(v) != problem.kv_heads)
       fail(kWhere, ": v is ", v.text(), " beside ", problem.keys, " keys and ",
@@ -79,16 +81,38 @@ AttendSizes::AttendSizes(const Tensor& q, const Tensor& k, const Tensor& v,
   problem.dtype = table_dtype(storage);
   problem.device = rows.device();
   if (given && v.defined()) require_same_device(rows, v, kWhere);
+  if (sequences.is_packed() || sequences.is_paged()) take_sequences(k, given);
 }
 
-AttendInputs AttendSizes::inputs(const Tensor& q, const Tensor& k, const Tensor& v) const {
+void AttendSizes::take_sequences(const Tensor& k, bool given) {
+  if (given) fail<Unsupported>(kWhere, ": given scores of packed or paged sequences");
+  if (sequences.device() != problem.device)
+    fail(kWhere, ": the sequences are on ", name_of(sequences.device()), " and q on ",
+         name_of(problem.device), "; one device is accepted");
+  const std::int64_t batch = sequences.is_packed() ? 1 : sequences.count();
+  if (problem.batch != batch)
+    fail(kWhere, ": q has batch ", problem.batch, "; ", batch, " is accepted for ",
+         sequences.count(), sequences.is_packed() ? " packed" : " paged", " sequences");
+  if (sequences.is_packed()) problem.queries = sequences.longest_queries();
+  if (sequences.is_paged()) sequences.check_pages(k.size(0), k.size(-2));
+  problem.batch = sequences.count();
+  problem.keys = sequences.longest_keys();
+  problem.uneven = sequences.uneven();
+}
+
+AttendTensors AttendSizes::inputs(const Tensor& q, const Tensor& k, const Tensor& v) const {
   const auto take = [&](const Tensor& x, std::int64_t heads, std::int64_t positions) {
     return x.defined()
                ? with_heads(x.detach())
                : Tensor::empty({problem.batch, heads, positions, 0}, storage, problem.device);
   };
-  return {take(q, problem.heads, problem.queries), take(k, problem.kv_heads, problem.keys),
-          take(v, problem.kv_heads, problem.keys)};
+  AttendTensors x;
+  x.q = take(q, problem.heads, problem.queries);
+  x.k = take(k, problem.kv_heads, problem.keys);
+  // Values that nobody pools lie like the keys.
+  x.v = v.defined() ? take(v, problem.kv_heads, problem.keys) : x.k.slice(3, 0, 0);
+  x.sequences = sequences;
+  return x;
 }
 
 Tensor AttendSizes::with_heads(const Tensor& x) const {

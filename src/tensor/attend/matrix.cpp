@@ -1,6 +1,5 @@
-#include "tensor/attend_matrix.hpp"
+#include "tensor/attend/matrix.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -10,6 +9,7 @@
 #include "attn/core/error.hpp"
 #include "attn/kernels/catalogue.hpp"
 #include "attn/kernels/recipe.hpp"
+#include "attn/kernels/route.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/matmul.hpp"
 #include "attn/tensor/ops/normalise.hpp"
@@ -17,8 +17,8 @@
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "tensor/attend_recipe.hpp"
-#include "tensor/attend_sizes.hpp"
+#include "tensor/attend/recipe.hpp"
+#include "tensor/attend/sizes.hpp"
 #include "tensor/gpu/pairs.hpp"
 #include "tensor/ops/additive_scores.hpp"
 
@@ -128,27 +128,6 @@ Tensor scores(const Tensor& s, const std::shared_ptr<const BoundRecipe>& recipe,
 
 }  // namespace
 
-bool is_by_matrix(const Recipe& recipe, const Want& want, const AttendSizes& sizes) {
-  const bool looks =
-      want.has(Want::weights) || want.has(Want::column_sums) || want.has(Want::arg_max);
-  const bool has_products =
-      recipe.similarity == Similarity::dot || recipe.similarity == Similarity::additive ||
-      recipe.similarity == Similarity::sum || recipe.similarity == Similarity::given;
-  // pooled() takes a weight of 0 for one that does not count, which a score of 0 does.
-  const bool has_weights = catalogue::is<normalise::Softmax>(recipe.normaliser) ||
-                           (catalogue::is<normalise::Identity>(recipe.normaliser) &&
-                            !want.has(Want::output) && !want.has(Want::arg_max));
-  const bool has_factors = std::all_of(
-      recipe.factors.begin(), recipe.factors.end(),
-      [](const AnyWeight& factor) { return factor.is_factor && factor.stage.data.slots == 0; });
-  const bool is_fused =
-      recipe.similarity == Similarity::dot ||
-      (recipe.similarity == Similarity::additive && sizes.storage == DType::f32);
-  return sizes.problem.dtype == DType::f32 && has_products && has_weights && has_factors &&
-         !want.has(Want::log_sum_exp) && want.reach() < 0 && want.top_count() < 0 &&
-         (looks || !is_fused);
-}
-
 Attended attend_by_matrix(const Tensor& q, const Tensor& k, const Tensor& v,
                           const AttendSizes& sizes,
                           const std::shared_ptr<const BoundRecipe>& recipe,
@@ -174,6 +153,7 @@ Attended attend_by_matrix(const Tensor& q, const Tensor& k, const Tensor& v,
   }
   const auto given = [&](const Tensor& x) { return sizes.has_heads ? x : x.squeeze(1); };
   Attended result;
+  result.route = Route::gpu_matrix;
   if (want.has(Want::output))
     result.output = given(pooled(weights, wide(v, p.heads)).to(sizes.storage));
   if (want.has(Want::weights)) result.weights = given(weights);

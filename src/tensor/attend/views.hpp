@@ -11,7 +11,7 @@
 #include "attn/core/view.hpp"
 #include "attn/kernels/args.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "tensor/attend_kernels.hpp"
+#include "tensor/attend/kernels.hpp"
 #include "tensor/op.hpp"
 
 namespace attn::op {
@@ -45,22 +45,26 @@ View<T, kRank> view(const Tensor& x) {
 }
 
 template <class T>
-ForwardArgs<T> forward_args(const AttendInputs& in) {
-  ForwardArgs<T> args;
-  args.q = view<const T, 4>(in.q);
-  args.k = view<const T, 4>(in.k);
-  args.v = view<const T, 4>(in.v);
-  return args;
+ForwardArgs<T> forward_args(const AttendTensors& x) {
+  using S = StatOf<T>;
+  return {.q = view<const T, 4>(x.q),
+          .k = view<const T, 4>(x.k),
+          .v = view<const T, 4>(x.v),
+          .out = view<T, 4>(x.out),
+          .stat = view<S, 3>(x.stat),
+          .packing = x.sequences.packing(),
+          .paging = x.sequences.paging(),
+          .similarities = view<S, 4>(x.similarities)};
 }
 
 template <class T>
-BackwardArgs<T> backward_args(const AttendInputs& in, const AttendGrads& grads) {
+BackwardArgs<T> backward_args(const AttendTensors& x, const AttendGrads& grads) {
   using S = StatOf<T>;
-  return {.q = view<const T, 4>(in.q),
-          .k = view<const T, 4>(in.k),
-          .v = view<const T, 4>(in.v),
-          .out = view<const T, 4>(grads.out),
-          .stat = view<const S, 3>(grads.stat),
+  return {.q = view<const T, 4>(x.q),
+          .k = view<const T, 4>(x.k),
+          .v = view<const T, 4>(x.v),
+          .out = view<const T, 4>(x.out),
+          .stat = view<const S, 3>(x.stat),
           .d_out = view<const T, 4>(grads.d_out),
           .d_stat = view<const S, 3>(grads.d_stat),
           .d_weights = {.all = view<const S, 4>(grads.d_weights),
@@ -70,7 +74,8 @@ BackwardArgs<T> backward_args(const AttendInputs& in, const AttendGrads& grads) 
           .dq = view<T, 4>(grads.dq),
           .dk = view<T, 4>(grads.dk),
           .dv = view<T, 4>(grads.dv),
-          .similarities = view<const S, 4>(grads.similarities)};
+          .packing = x.sequences.packing(),
+          .similarities = view<const S, 4>(x.similarities)};
 }
 
 }  // namespace attn::op

@@ -1,3 +1,5 @@
+#include "attn/tensor/gpu.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -8,14 +10,15 @@
 #include "attn/kernels/args.hpp"
 #include "attn/kernels/gpu/additive.hpp"
 #include "attn/kernels/gpu/attention.hpp"
+#include "attn/kernels/gpu/decode.hpp"
 #include "attn/kernels/gpu/rows.hpp"
 #include "attn/kernels/recipe.hpp"
-#include "attn/tensor/gpu.hpp"
+#include "attn/kernels/route.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "tensor/attend_kernels.hpp"
-#include "tensor/attend_sizes.hpp"
-#include "tensor/attend_views.hpp"
-#include "tensor/gpu/attend.hpp"
+#include "tensor/attend/gpu.hpp"
+#include "tensor/attend/kernels.hpp"
+#include "tensor/attend/sizes.hpp"
+#include "tensor/attend/views.hpp"
 #include "tensor/op.hpp"
 
 namespace attn::gpu {
@@ -36,10 +39,6 @@ class Workspace {
   Tensor memory_;
 };
 
-/// Doubles have plain kernels alone.
-template <class T>
-inline constexpr bool kHasFused = !std::is_same_v<T, double>;
-
 template <class T>
 RowsInspection<StatOf<T>> inspection_of(const op::InspectInto& to) {
   using S = StatOf<T>;
@@ -50,16 +49,6 @@ RowsInspection<StatOf<T>> inspection_of(const op::InspectInto& to) {
           .distance_sums = op::view<S, 4>(to.distance_sums),
           .distance_offset = to.distance_offset,
           .arg_max = op::view<std::int64_t, 3>(to.arg_max)};
-}
-
-template <class T>
-bool is_fused(const ForwardArgs<T>& args, const Recipe& recipe) {
-  return kHasFused<T> && serves(recipe, args.q.shape[3], args.v.shape[3]);
-}
-template <class T>
-bool is_fused(const BackwardArgs<T>& args, const Recipe& recipe) {
-  return kHasFused<T> && !args.d_weights.given() &&
-         serves(recipe, args.q.shape[3], args.v.shape[3]);
 }
 
 bool wants_tables(const RecipeGrads& grads) {
@@ -74,49 +63,57 @@ bool wants_tables(const RecipeGrads& grads) {
 
 }  // namespace
 
-void attend_forward(const op::AttendInputs& in, const Recipe& recipe,
-                    const op::AttendOutputs& to) {
-  op::dispatch_storage(in.q.dtype(), [&]<class T>(T) {
-    ForwardArgs<T> args = op::forward_args<T>(in);
-    args.out = op::view<T, 4>(to.out);
-    args.stat = op::view<StatOf<T>, 3>(to.stat);
+void attend_forward(const op::AttendTensors& x, const Recipe& recipe, Route route) {
+  op::dispatch_storage(x.q.dtype(), [&]<class T>(T) {
+    const ForwardArgs<T> args = op::forward_args<T>(x);
     if constexpr (std::is_same_v<T, float>) {
-      if (additive_serves(args, recipe)) {
+      if (route == Route::gpu_additive) {
         const Workspace workspace(additive_workspace_size(args));
         return additive_forward(args, recipe, workspace.get(), stream());
       }
     }
-    if constexpr (kHasFused<T>) {
-      if (is_fused(args, recipe)) return forward(args, recipe, stream());
+    if constexpr (!std::is_same_v<T, double>) {
+      if (route == Route::gpu_decode) {
+        const Workspace workspace(decode_workspace_size(args));
+        return decode(args, recipe, workspace.get(), stream());
+      }
+      if (route != Route::gpu_rows) return forward(args, recipe, stream());
     }
     const Workspace workspace(rows_workspace(args));
     rows_forward(args, recipe, {}, workspace.get(), stream());
   });
 }
 
-void attend_inspect(const op::AttendInputs& in, const Recipe& recipe,
+void attend_inspect(const op::AttendTensors& x, const Recipe& recipe,
                     const op::InspectInto& to) {
   // Nothing is pooled.
-  const Tensor none = in.v.slice(3, 0, 0);
-  const Tensor out = op::empty_like(in.q, 0);
-  op::dispatch_storage(in.q.dtype(), [&]<class T>(T) {
-    ForwardArgs<T> args = op::forward_args<T>({in.q, in.k, none});
-    args.out = op::view<T, 4>(out);
+  op::AttendTensors rows = x;
+  rows.v = x.v.slice(3, 0, 0);
+  rows.out = op::empty_like(x.q, 0);
+  rows.stat = {};
+  op::dispatch_storage(x.q.dtype(), [&]<class T>(T) {
+    const ForwardArgs<T> args = op::forward_args<T>(rows);
     const Workspace workspace(rows_workspace(args));
     rows_forward(args, recipe, inspection_of<T>(to), workspace.get(), stream());
   });
 }
 
-void attend_backward(const op::AttendInputs& in, const Recipe& recipe,
+void attend_backward(const op::AttendTensors& x, const Recipe& recipe,
                      const op::AttendGrads& grads, const RecipeGrads& tables) {
-  op::dispatch_storage(in.q.dtype(), [&]<class T>(T) {
-    const BackwardArgs<T> args = op::backward_args<T>(in, grads);
+  op::dispatch_storage(x.q.dtype(), [&]<class T>(T) {
+    const BackwardArgs<T> args = op::backward_args<T>(x, grads);
+    Call call = call_of(args, recipe);
+    call.on_gpu = true;
+    call.capability = capability().version;
+    call.shared_bytes = capability().shared_bytes;
+    call.table_grads = wants_score_tables(tables);
+    const Route chosen = route(call);
     if constexpr (std::is_same_v<T, float>) {
-      if (additive_serves(args, recipe, tables))
+      if (chosen == Route::gpu_additive)
         return additive_backward(args, recipe, tables, stream());
     }
-    if constexpr (kHasFused<T>) {
-      if (is_fused(args, recipe)) {
+    if constexpr (!std::is_same_v<T, double>) {
+      if (chosen != Route::gpu_rows) {
         const Workspace workspace(backward_workspace(args));
         return backward(args, recipe, tables, workspace.get(), stream(), determinism());
       }

@@ -8,16 +8,19 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
-#include "attn/kernels/args.hpp"
+#include "attn/kernels/gpu/device.hpp"
+#include "attn/kernels/gpu/limits.hpp"
 #include "attn/kernels/recipe.hpp"
+#include "attn/kernels/route.hpp"
 #include "attn/tensor/shape.hpp"
 #include "attn/tensor/storage.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "tensor/attend_kernels.hpp"
-#include "tensor/attend_matrix.hpp"
-#include "tensor/attend_recipe.hpp"
-#include "tensor/attend_sizes.hpp"
+#include "tensor/attend/kernels.hpp"
+#include "tensor/attend/matrix.hpp"
+#include "tensor/attend/recipe.hpp"
+#include "tensor/attend/sizes.hpp"
+#include "tensor/attend/views.hpp"
 
 namespace attn {
 namespace {
@@ -41,17 +44,17 @@ struct AttendNode {
 };
 
 Gradients AttendNode::backward(const Gradients& grads, const Needs& needs) const {
-  op::AttendInputs in = sizes.inputs(q.get(), k.get(), v.get());
+  op::AttendTensors in = sizes.inputs(q.get(), k.get(), v.get());
+  in.out = out.get();
+  in.stat = stat.get();
+  in.similarities = similarities.get();
   op::AttendGrads to;
-  to.out = out.get();
-  to.stat = stat.get();
-  to.similarities = similarities.get();
   to.d_out = sizes.with_heads(grads[output]);
   if (!to.d_out.defined()) {
     // Nothing arrived at the output: pooling no channels is the same and costs less.
     in.v = in.v.slice(3, 0, 0);
-    to.out = to.out.slice(3, 0, 0);
-    to.d_out = to.out;
+    in.out = in.out.slice(3, 0, 0);
+    to.d_out = in.out;
   }
   to.d_stat = sizes.with_heads(grads[log_sum_exp]);
   to.d_weights = sizes.with_heads(grads[weights]);
@@ -105,26 +108,64 @@ void check_want(const Want& want, const Tensor& v, const spec::Normaliser& norma
         "softmax_with_sink are accepted");
 }
 
+/// The call as the route sees it.
+Call call_for(const op::AttendTensors& x, const Recipe& recipe, const spec::Problem& p,
+              const Want& want, bool taped) {
+  Call call{.on_gpu = p.device == Device::gpu,
+            .dtype = x.q.dtype(),
+            .recipe = &recipe,
+            .batch = p.batch,
+            .heads = p.heads,
+            .kv_heads = p.kv_heads,
+            .queries = p.queries,
+            .keys = p.keys,
+            .channels = p.channels,
+            .value_channels = x.v.size(3),
+            .packed = x.sequences.is_packed(),
+            .paged = x.sequences.is_paged(),
+            .taped = taped,
+            .output = want.has(Want::output),
+            .weights = want.has(Want::weights) || want.has(Want::column_sums),
+            .arg_max = want.has(Want::arg_max),
+            .log_sum_exp = want.has(Want::log_sum_exp),
+            .row_sums = want.reach() >= 0 || want.top_count() >= 0};
+  if ((call.packed || call.paged) && (call.weights || call.arg_max || call.row_sums))
+    fail<Unsupported>(
+        "attn::attend: the weights of packed or paged sequences cannot be looked at");
+  if (call.paged && taped)
+    fail<Unsupported>(
+        "attn::attend: keys in pages have no backward; detach q, or attend to k and v "
+        "themselves");
+  if (!call.on_gpu) return call;
+  const gpu::Capability capability = gpu::capability();
+  call.capability = capability.version;
+  call.shared_bytes = capability.shared_bytes;
+  // The maps that decide are those of 16-bit types.
+  const auto can_map = [](const Tensor& tensor) {
+    return gpu::can_map(op::view<const BFloat16, 4>(tensor));
+  };
+  call.aligned = size_of(call.dtype) == 2 && can_map(x.q) && can_map(x.k) && can_map(x.v);
+  return call;
+}
+
 /// What a call computes, with head axes and off the tape.
 struct Computed {
-  Tensor out;
-  Tensor stat;          ///< not defined where nobody needs it
-  Tensor similarities;  ///< for backward, where keeping them pays
+  op::AttendTensors x;  ///< stat and similarities where somebody needs them
   op::InspectInto looked;
 };
 
-Computed compute(const op::AttendInputs& in, const Recipe& recipe, const spec::Problem& p,
-                 const Want& want, bool taped) {
-  Computed result{op::empty_like(in.q, in.v.size(3)), {}, {}, room_for(want, p)};
-  if (taped || want.has(Want::log_sum_exp))
-    result.stat = Tensor::empty({p.batch, p.heads, p.queries}, p.dtype, p.device);
-  // The reference, which serves doubles, and the GPU make them again.
-  if (taped && p.device == Device::cpu && p.dtype != DType::f64 &&
-      worth_keeping(recipe.similarity, p.queries, p.keys, p.channels))
-    result.similarities = Tensor::empty({p.batch, p.heads, p.queries, p.keys}, p.dtype);
-  if (result.stat.defined() || want.has(Want::output))
-    op::attend_forward(in, recipe, {result.out, result.stat, result.similarities});
-  if (result.looked.any()) op::attend_inspect(in, recipe, result.looked);
+Computed compute(const op::AttendTensors& in, const Recipe& recipe, const spec::Problem& p,
+                 const Want& want, const Call& call, Route route) {
+  Computed result{in, room_for(want, p)};
+  op::AttendTensors& x = result.x;
+  x.out = op::empty_like(x.q, x.v.size(3));
+  const Shape rows{x.q.size(0), x.q.size(1), x.q.size(2)};
+  if (call.taped || want.has(Want::log_sum_exp))
+    x.stat = Tensor::empty(rows, p.dtype, p.device);
+  if (keeps_similarities(call))
+    x.similarities = Tensor::empty({rows[0], rows[1], rows[2], p.keys}, p.dtype);
+  if (x.stat.defined() || want.has(Want::output)) op::attend_forward(x, recipe, route);
+  if (result.looked.any()) op::attend_inspect(x, recipe, result.looked);
   return result;
 }
 
@@ -132,13 +173,29 @@ Computed compute(const op::AttendInputs& in, const Recipe& recipe, const spec::P
 std::vector<Tensor> differentiable(const Computed& computed, const op::AttendSizes& sizes,
                                    const Want& want) {
   std::vector<Tensor> results(AttendNode::kResults);
-  if (want.has(Want::output)) results[AttendNode::output] = computed.out;
-  if (want.has(Want::log_sum_exp)) results[AttendNode::log_sum_exp] = computed.stat;
+  if (want.has(Want::output)) results[AttendNode::output] = computed.x.out;
+  if (want.has(Want::log_sum_exp)) results[AttendNode::log_sum_exp] = computed.x.stat;
   results[AttendNode::weights] = computed.looked.weights;
   results[AttendNode::column_sums] = computed.looked.column_sums;
   results[AttendNode::distance_sums] = computed.looked.distance_sums;
   for (Tensor& result : results) result = sizes.without_heads(result);
   return results;
+}
+
+/// The part of k and v that holds keys, and a mask where sequences differ.
+Attended attend_cached(const Tensor& q, const Tensor& k, const Tensor& v,
+                       const spec::Score& score, const Keep& keep,
+                       const spec::Normaliser& normaliser, const Want& want,
+                       const spec::Sequences& sequences) {
+  const std::int64_t keys = sequences.longest_keys();
+  if (k.rank() < 3 || sequences.count() != k.size(0) || keys > k.size(-2))
+    fail("attn::attend: k is ", k.text(), " beside ", sequences.count(),
+         " sequences in a cache, the longest of ", keys,
+         " keys; a row each, with room, is accepted");
+  const Keep seen = sequences.seen(q.size(-2));
+  const Keep both = keep.keeps_all() ? seen : seen.keeps_all() ? keep : seen && keep;
+  return attend(q, k.slice(-2, 0, keys), v.defined() ? v.slice(-2, 0, keys) : v, score, both,
+                normaliser, want);
 }
 
 }  // namespace
@@ -169,29 +226,34 @@ Want operator|(const Want& a, const Want& b) {
 }
 
 Attended attend(const Tensor& q, const Tensor& k, const Tensor& v, const spec::Score& score,
-                const Keep& keep, const spec::Normaliser& normaliser, const Want& want) {
+                const Keep& keep, const spec::Normaliser& normaliser, const Want& want,
+                const spec::Sequences& sequences) {
+  if (sequences.is_cached())
+    return attend_cached(q, k, v, score, keep, normaliser, want, sequences);
   check_want(want, v, normaliser);
-  const op::AttendSizes sizes(q, k, v, score);
+  const op::AttendSizes sizes(q, k, v, score, sequences);
   // Values that nobody pools play no part.
   const Tensor pooled = want.has(Want::output) ? v : Tensor();
   std::vector<Tensor> tables;
   const auto recipe =
       std::make_shared<const op::BoundRecipe>(score, keep, normaliser, sizes.problem, tables);
-  if (sizes.problem.device == Device::gpu && op::is_by_matrix(recipe->recipe(), want, sizes))
-    return op::attend_by_matrix(q, k, v, sizes, recipe, tables, want);
   std::vector<Tensor> inputs{q, k, pooled};
   inputs.insert(inputs.end(), tables.begin(), tables.end());
   const bool taped = wants_grad(inputs);
-  const Computed computed =
-      compute(sizes.inputs(q, k, pooled), recipe->recipe(), sizes.problem, want, taped);
+  const op::AttendTensors in = sizes.inputs(q, k, pooled);
+  const Call call = call_for(in, recipe->recipe(), sizes.problem, want, taped);
+  const Route chosen = route(call);
+  if (chosen == Route::gpu_matrix)
+    return op::attend_by_matrix(q, k, v, sizes, recipe, tables, want);
+  const Computed computed = compute(in, recipe->recipe(), sizes.problem, want, call, chosen);
   std::vector<Tensor> results = differentiable(computed, sizes, want);
   if (taped) {
     const auto node = std::make_shared<AttendNode>(AttendNode{q,
                                                               k,
                                                               pooled,
-                                                              computed.out,
-                                                              computed.stat,
-                                                              computed.similarities,
+                                                              computed.x.out,
+                                                              computed.x.stat,
+                                                              computed.x.similarities,
                                                               recipe,
                                                               sizes,
                                                               computed.looked.distance_offset,
@@ -208,7 +270,9 @@ Attended attend(const Tensor& q, const Tensor& k, const Tensor& v, const spec::S
           results[AttendNode::distance_sums],
           sizes.without_heads(computed.looked.arg_max),
           sizes.without_heads(computed.looked.top_keys),
-          sizes.without_heads(computed.looked.top_weights)};
+          sizes.without_heads(computed.looked.top_weights),
+          chosen,
+          note_of(chosen, call)};
 }
 
 }  // namespace attn

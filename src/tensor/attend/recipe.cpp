@@ -1,4 +1,4 @@
-#include "tensor/attend_recipe.hpp"
+#include "tensor/attend/recipe.hpp"
 
 #include <array>
 #include <cmath>

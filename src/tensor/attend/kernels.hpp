@@ -6,25 +6,25 @@
 
 #include "attn/kernels/args.hpp"
 #include "attn/kernels/recipe.hpp"
+#include "attn/kernels/route.hpp"
+#include "attn/tensor/spec/sequences.hpp"
 #include "attn/tensor/tensor.hpp"
 
 namespace attn::op {
 
-/// q, k and v with four axes.
-struct AttendInputs {
+/// The tensors of a call, with four axes, and how its sequences lie. `out` is like q with the
+/// channels of v; stat [batch, heads, queries] and similarities [batch, heads, queries, keys]
+/// are there or not.
+struct AttendTensors {
   Tensor q;
   Tensor k;
   Tensor v;
-};
-
-/// out like q with the channels of v; stat [batch, heads, queries] and similarities [batch,
-/// heads, queries, keys] or not defined.
-struct AttendOutputs {
   Tensor out;
   Tensor stat;
   Tensor similarities;
+  spec::Sequences sequences;
 };
-void attend_forward(const AttendInputs& in, const Recipe& recipe, const AttendOutputs& to);
+void attend_forward(const AttendTensors& x, const Recipe& recipe, Route route);
 
 /// What is defined is filled; shapes as in attn/kernels/inspect.hpp.
 struct InspectInto {
@@ -38,14 +38,11 @@ struct InspectInto {
 
   bool any() const;
 };
-void attend_inspect(const AttendInputs& in, const Recipe& recipe, const InspectInto& to);
+void attend_inspect(const AttendTensors& x, const Recipe& recipe, const InspectInto& to);
 
 /// What arrived at the results, and where the gradients go; what is not defined did not, or is
 /// not wanted. d_out is always there.
 struct AttendGrads {
-  Tensor out;
-  Tensor stat;
-  Tensor similarities;
   Tensor d_out;
   Tensor d_stat;
   Tensor d_weights;
@@ -56,7 +53,7 @@ struct AttendGrads {
   Tensor dk;
   Tensor dv;
 };
-void attend_backward(const AttendInputs& in, const Recipe& recipe, const AttendGrads& grads,
+void attend_backward(const AttendTensors& x, const Recipe& recipe, const AttendGrads& grads,
                      const RecipeGrads& tables);
 
 }  // namespace attn::op
