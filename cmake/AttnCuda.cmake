@@ -35,7 +35,7 @@ macro(attn_gpu_instance type size common)
   foreach(pass forward backward)
     set(file "${gpu_generated}/${pass}_${type}_${size}.cu")
     file(CONFIGURE OUTPUT "${file}" CONTENT
-      "#define ATTN_GPU_TYPE ${type}\n#define ATTN_GPU_DIM ${size}\n#define ATTN_GPU_COMMON ${common}\n#include \"kernels/gpu/${pass}_instance.cu\"\n")
+      "#define ATTN_GPU_TYPE ${type}\n#define ATTN_GPU_DIM ${size}\n#define ATTN_GPU_COMMON ${common}\n#include \"kernels/gpu/tiles/${pass}_instance.cu\"\n")
     list(APPEND gpu_instances "${file}")
   endforeach()
 endmacro()
@@ -62,7 +62,9 @@ target_include_directories(attn_cuda_options INTERFACE
 target_link_libraries(attn_cuda_options INTERFACE CUDA::cudart_static)
 
 # Objects of their own, because the C++ compiler's warnings mean nothing to nvcc.
-file(GLOB gpu_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/kernels/gpu/*.cu")
+file(GLOB gpu_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/kernels/gpu/*.cu"
+  "${PROJECT_SOURCE_DIR}/src/kernels/gpu/tiles/*.cu" "${PROJECT_SOURCE_DIR}/src/kernels/gpu/decode/*.cu"
+  "${PROJECT_SOURCE_DIR}/src/kernels/gpu/additive/*.cu" "${PROJECT_SOURCE_DIR}/src/kernels/gpu/general/*.cu")
 list(FILTER gpu_sources EXCLUDE REGEX "_instance\\.cu$")
 add_library(attn_kernels_gpu OBJECT ${gpu_sources} ${gpu_instances})
 target_link_libraries(attn_kernels_gpu PRIVATE attn::core attn_cuda_options)
@@ -73,15 +75,15 @@ if("${CMAKE_CUDA_ARCHITECTURES}" MATCHES "90a")
 endif()
 set_target_properties(attn_kernels_gpu PROPERTIES POSITION_INDEPENDENT_CODE ON)
 
-# The plain kernels are there for what they say, not for speed, and may be asked in double: they
+# The kernels by rows are there for what they say, not for speed, and may be asked in double: they
 # do without fast mathematics.
-file(GLOB gpu_plain CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/kernels/gpu/plain/*.cu")
-add_library(attn_kernels_gpu_plain OBJECT ${gpu_plain})
-target_link_libraries(attn_kernels_gpu_plain PRIVATE attn::core attn_cuda_options)
-set_target_properties(attn_kernels_gpu_plain PROPERTIES POSITION_INDEPENDENT_CODE ON)
+file(GLOB gpu_rows CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/kernels/gpu/rows/*.cu")
+add_library(attn_kernels_gpu_rows OBJECT ${gpu_rows})
+target_link_libraries(attn_kernels_gpu_rows PRIVATE attn::core attn_cuda_options)
+set_target_properties(attn_kernels_gpu_rows PROPERTIES POSITION_INDEPENDENT_CODE ON)
 
 target_sources(attn_kernels PRIVATE
-  $<TARGET_OBJECTS:attn_kernels_gpu> $<TARGET_OBJECTS:attn_kernels_gpu_plain>)
+  $<TARGET_OBJECTS:attn_kernels_gpu> $<TARGET_OBJECTS:attn_kernels_gpu_rows>)
 target_link_libraries(attn_kernels PUBLIC CUDA::cudart_static)
 if(ATTN_INSTALL)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/attn/kernels/gpu"

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "attn/kernels/gpu/additive.cuh"
+#include "attn/kernels/gpu/functor/additive.cuh"
 #include "attn/mask/none.hpp"
 #include "attn/normalise/softmax.hpp"
 #include "attn/score/chain.hpp"

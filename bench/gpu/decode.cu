@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "attn/kernels/gpu/decode.cuh"
+#include "attn/kernels/gpu/functor/decode.cuh"
 #include "attn/mask/none.hpp"
 #include "attn/normalise/softmax.hpp"
 #include "attn/score/chain.hpp"

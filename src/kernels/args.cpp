@@ -297,6 +297,25 @@ void check_grads(const char* where, const char* what, std::size_t stage,
 
 }  // namespace
 
+namespace {
+
+bool is_wanted(const TableGrad& grad) {
+  return grad.data != nullptr;
+}
+bool any_wanted(const std::array<TableGrad, kMaxTables>& slots) {
+  return std::any_of(slots.begin(), slots.end(), is_wanted);
+}
+
+}  // namespace
+
+bool RecipeGrads::wants_scores() const {
+  return std::any_of(scores.begin(), scores.end(), any_wanted);
+}
+bool RecipeGrads::wants_any() const {
+  return is_wanted(weights) || any_wanted(normaliser) || wants_scores() ||
+         std::any_of(factors.begin(), factors.end(), any_wanted);
+}
+
 template <class T>
 void validate(const ForwardArgs<T>& args, const Recipe& recipe) {
   constexpr const char* kWhere = "attn::forward";

@@ -13,7 +13,6 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
-#include "attn/kernels/args.hpp"
 #include "attn/kernels/catalogue.hpp"
 #include "attn/kernels/gpu/limits.hpp"
 #include "attn/kernels/recipe.hpp"
@@ -69,7 +68,7 @@ bool has_own_functor(const Recipe& recipe) {
          own(recipe.normaliser);
 }
 constexpr const char* kOwnFunctor =
-    "a functor of your own; give it to the templates of attn/kernels/gpu/forward.cuh";
+    "a functor of your own; give it to the templates of attn/kernels/gpu/functor/forward.cuh";
 
 std::int64_t group_of(const Call& call) {
   return call.kv_heads > 0 ? call.heads / call.kv_heads : 1;
@@ -337,35 +336,35 @@ std::string why(const Call& call) {
   return text;
 }
 
+// Rates are those of docs/performance.md, for what was measured there; a call that differs from
+// it, in its type or its modifiers, may be slower.
 const char* speed_of(Route route, const Call& call) {
-  const bool wide = call.dtype == DType::f32;
   switch (route) {
     case Route::cpu_decode:
-      return "92 to 108 % of the speed at which memory is read";
+      return "92 to 108 % of the speed at which memory is read (f32, one query, row C5)";
     case Route::cpu_additive:
-      return "12 to 24 times as fast as libtorch on the same cores";
+      return "12 to 24 times as fast as libtorch (f32, rows C7 and C8)";
     case Route::cpu_packed:
-      return "about 80 % of the peak of the cores' multiply-adds";
+      return "76 to 88 % of the peak of multiply-adds (f32 without modifiers, rows C1 and C2)";
     case Route::reference:
-      return "for checks: hundreds of times slower than the kernels for f32";
+      return "not measured: it is there for checks";
     case Route::gpu_matrix:
-      return "products at cuBLASLt's speed, but every score goes through memory; no rate "
-             "measured";
+      return "not measured: products by cuBLASLt, but every score goes through memory";
     case Route::gpu_decode:
-      return "3.6 to 4.1 TB/s on an H200, about 80 % of its memory's peak";
+      return "3.6 to 4.1 TB/s on an H200, about 80 % of its memory's peak (bf16, row G5)";
     case Route::gpu_additive:
-      return "2.6 to 4.8 times as fast as torch.compile on an H200";
+      return "2.6 to 4.8 times as fast as torch.compile on an H200 (forward, row G6)";
     case Route::gpu_hopper:
-      return "280 to 620 TFLOP/s on an H200, up to 62 % of peak";
+      return "233 to 617 TFLOP/s on an H200, up to 62 % of peak (rows G1 to G4)";
     case Route::gpu_tiles:
-      return "140 to 350 TFLOP/s on an H200, up to 35 % of peak";
+      return "138 to 354 TFLOP/s on an H200, up to 36 % of peak (bf16, 128 channels)";
     case Route::gpu_general:
-      return wide ? "26 TFLOP/s forward and 9 backward on an H200: 20 times slower than bf16 "
-                    "on the "
-                    "best route"
-                  : "14 TFLOP/s on an H200: 40 times slower than the best route";
+      return call.dtype == DType::f32
+                 ? "26 TFLOP/s forward and 9 backward on an H200: 24 times slower than bf16 on "
+                   "the best route"
+                 : "14 TFLOP/s on an H200: 44 times slower than the best route";
     case Route::gpu_rows:
-      return "plain loops, no rate measured: hundreds of times slower than the best route";
+      return "not measured: plain loops, many times slower than the fused kernels";
   }
   return "";
 }
@@ -375,15 +374,14 @@ const char* note_of(Route route, const Call& call) {
     return "f64 runs on the reference, which is for checks; f32, bf16 and f16 run on the "
            "kernels";
   if (route == Route::gpu_general && call.dtype == DType::f32)
-    return "f32 runs some 20 times slower than bf16 on the GPU's best kernels";
+    return "f32 runs some 24 times slower than bf16 on the GPU's best kernels";
   if (route == Route::gpu_general)
-    return "this recipe or head size has no kernel of its own on the GPU and runs some 40 "
+    return "this recipe or head size has no kernel of its own on the GPU and runs some 44 "
            "times "
-           "slower; `attn info --route` tells what it lacks";
+           "slower; attn info --route tells what it lacks";
   if (route == Route::gpu_rows)
-    return "the GPU runs this call in plain loops over whole rows, hundreds of times slower "
-           "than "
-           "its best kernels; `attn info --route` tells what it lacks";
+    return "the GPU runs this call in plain loops over whole rows, many times slower than its "
+           "fused kernels; attn info --route tells what it lacks";
   return nullptr;
 }
 
@@ -412,13 +410,6 @@ bool keeps_similarities(const Call& call) {
   if (is_similarity(call, Similarity::additive))
     return call.queries * call.keys <= 4 * (call.queries + call.keys) * call.channels;
   return is_similarity(call, Similarity::dot) && call.queries <= 64 && call.keys <= 64;
-}
-
-bool wants_score_tables(const RecipeGrads& grads) {
-  for (const auto& stage : grads.scores)
-    for (const TableGrad& grad : stage)
-      if (grad.data != nullptr) return true;
-  return false;
 }
 
 }  // namespace attn

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "attn/kernels/erase.hpp"
-#include "attn/kernels/gpu/decode.cuh"
+#include "attn/kernels/gpu/functor/decode.cuh"
 #include "attn/kernels/reference/attention.hpp"
 #include "attn/mask/causal.hpp"
 #include "attn/mask/combine.hpp"

@@ -10,8 +10,8 @@
 
 #include "attn/core/concepts.hpp"
 #include "attn/kernels/erase.hpp"
-#include "attn/kernels/gpu/backward.cuh"
-#include "attn/kernels/gpu/forward.cuh"
+#include "attn/kernels/gpu/functor/backward.cuh"
+#include "attn/kernels/gpu/functor/forward.cuh"
 #include "attn/kernels/reference/attention.hpp"
 #include "attn/normalise/softmax.hpp"
 #include "gpu/on_device.cuh"

@@ -41,7 +41,7 @@ template <class T>
 void forward_on_gpu(Path::Kind kind, Memory& memory, const ForwardArgs<T>& args,
                     const Recipe& recipe) {
   if constexpr (!std::is_same_v<T, double>) {
-    Call call = call_of(args, recipe);
+    attn::Call call = call_of(args, recipe);
     call.on_gpu = true;
     if (kind == Path::Kind::gpu_decode && serves(Route::gpu_decode, call))
       return gpu::decode(args, recipe, memory.workspace(gpu::decode_workspace_size(args)),

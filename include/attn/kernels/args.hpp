@@ -60,6 +60,9 @@ struct RecipeGrads {
   std::vector<std::array<TableGrad, kMaxTables>> scores;
   std::array<TableGrad, kMaxTables> normaliser{};
   std::vector<std::array<TableGrad, kMaxTables>> factors;
+
+  bool wants_scores() const;  ///< of any score modifier
+  bool wants_any() const;
 };
 
 /// Gradients that arrive at the weights, each optional; they cost one more pass over the tiles.

@@ -86,7 +86,8 @@ std::string why(const Call& call);
 
 /// What was measured of the route, with the machine (docs/performance.md).
 const char* speed_of(Route route, const Call& call);
-/// Advice where a route is more than five times slower than the best of its device; else null.
+/// Advice where a route is more than five times slower than the best of its device, or was
+/// never measured and runs in plain loops; else null.
 const char* note_of(Route route, const Call& call);
 
 /// Calls of this thread on the route's device take it as long as this lives.
@@ -151,7 +152,4 @@ Call call_of(const BackwardArgs<T>& args, const Recipe& recipe) {
           .taped = true,
           .weight_grads = args.d_weights.given()};
 }
-/// Whether the tables of score modifiers want gradients, as Call::table_grads says.
-bool wants_score_tables(const RecipeGrads& grads);
-
 }  // namespace attn

@@ -12,12 +12,12 @@
 #include "attn/kernels/layout.hpp"
 #include "attn/kernels/route.hpp"
 #include "kernels/clear_grads.hpp"
-#include "kernels/cpu/backward_plan.hpp"
 #include "kernels/cpu/build_plan.hpp"
-#include "kernels/cpu/direct_piece.hpp"
-#include "kernels/cpu/direct_work.hpp"
+#include "kernels/cpu/decode/piece.hpp"
+#include "kernels/cpu/decode/work.hpp"
 #include "kernels/cpu/isa_table.hpp"
 #include "kernels/cpu/kernel_table.hpp"
+#include "kernels/cpu/packed/backward_plan.hpp"
 #include "kernels/cpu/plan.hpp"
 #include "kernels/cpu/team_scratch.hpp"
 #include "kernels/cpu/tiles.hpp"
@@ -51,7 +51,7 @@ std::vector<ForwardRun> forward_runs(const Plan& plan, int threads) {
   const int whole = threads == 1 ? units : units - 2 * threads;
   std::vector<ForwardRun> runs;
   for (int b = 0; b < plan.sequences; ++b) {
-    if (takes_direct(plan, b)) continue;
+    if (takes_decode(plan, b)) continue;
     const int queries = plan.queries(b);
     const int tile = kTileRows * kRowTiles;
     const int tiles = (queries + tile - 1) / tile;
@@ -143,22 +143,22 @@ void forward(const ForwardArgs<T>& args, const Recipe& recipe, const Context& co
   const Plan& plan = holder.plan();
   const KernelTable& kernels = isa_table<KernelTable>(holder.target());
   const int threads = threads_for(plan, context);
-  const DirectWork direct(plan);
+  const DecodeWork decode(plan);
   const std::vector<ForwardRun> runs = forward_runs(plan, threads);
-  const int tasks = direct.tasks() + static_cast<int>(runs.size());
-  note_route(runs.empty() && direct.tasks() > 0          ? Route::cpu_decode
+  const int tasks = decode.tasks() + static_cast<int>(runs.size());
+  note_route(runs.empty() && decode.tasks() > 0          ? Route::cpu_decode
              : recipe.similarity == Similarity::additive ? Route::cpu_additive
                                                          : Route::cpu_packed);
   std::size_t bytes = 0;
-  for (int task = 0; task < direct.tasks(); ++task)
-    bytes = std::max(bytes, kernels.direct_bytes(plan, direct.batch_of(task)));
+  for (int task = 0; task < decode.tasks(); ++task)
+    bytes = std::max(bytes, kernels.decode_bytes(plan, decode.batch_of(task)));
   for (const ForwardRun& run : runs) bytes = std::max(bytes, kernels.forward_bytes(plan, run));
   const TeamScratch scratch(bytes, std::min(threads, std::max(tasks, 1)));
   ThreadPool::shared().parallel_for(tasks, threads, [&](int task, int worker) {
-    if (task < direct.tasks()) {
-      direct.run(kernels, task, scratch.of(worker));
+    if (task < decode.tasks()) {
+      decode.run(kernels, task, scratch.of(worker));
     } else {
-      kernels.forward(plan, runs[static_cast<std::size_t>(task - direct.tasks())],
+      kernels.forward(plan, runs[static_cast<std::size_t>(task - decode.tasks())],
                       scratch.of(worker));
     }
   });

@@ -15,7 +15,7 @@
 #include "attn/kernels/recipe.hpp"
 #include "attn/kernels/stage.hpp"
 #include "attn/kernels/target.hpp"
-#include "kernels/cpu/backward_plan.hpp"
+#include "kernels/cpu/packed/backward_plan.hpp"
 #include "kernels/cpu/plan.hpp"
 
 namespace attn::cpu {

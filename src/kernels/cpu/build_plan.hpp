@@ -10,7 +10,7 @@
 #include "attn/kernels/args.hpp"
 #include "attn/kernels/cpu/attention.hpp"
 #include "attn/kernels/recipe.hpp"
-#include "kernels/cpu/backward_plan.hpp"
+#include "kernels/cpu/packed/backward_plan.hpp"
 #include "kernels/cpu/plan.hpp"
 
 namespace attn::cpu {
@@ -20,19 +20,11 @@ Target target_of(const Context& context);
 
 class PlanHolder {
  public:
-  template <class T>
-  PlanHolder(const ForwardArgs<T>& args, const Recipe& recipe, Target target)
+  /// For the arguments of a forward or of a backward.
+  template <class Args>
+  PlanHolder(const Args& args, const Recipe& recipe, Target target)
       : recipe_(recipe), target_(target) {
-    set_views(Layout<T>(args));
-    plan_.out = RawView::of(args.out);
-    plan_.stat = StatView::of(args.stat);
-    plan_.similarities = RawView::of(args.similarities);
-    set_stages();
-  }
-  template <class T>
-  PlanHolder(const BackwardArgs<T>& args, const Recipe& recipe, Target target)
-      : recipe_(recipe), target_(target) {
-    set_views(Layout<T>(args));
+    set_views(Layout(args));
     plan_.out = RawView::of(args.out);
     plan_.stat = StatView::of(args.stat);
     plan_.similarities = RawView::of(args.similarities);

@@ -29,7 +29,7 @@ struct RowVisitor {
 
 struct BackwardPlan;
 struct BackwardTask;
-struct DirectPiece;
+struct DecodePiece;
 
 struct KernelTable {
   std::size_t (*forward_bytes)(const Plan& plan, const ForwardRun& run);
@@ -42,10 +42,10 @@ struct KernelTable {
   /// The plan must not stream, so that whole rows have room.
   void (*inspect)(const Plan& plan, const ForwardRun& run, const RowVisitor& visitor,
                   std::byte* scratch);
-  std::size_t (*direct_bytes)(const Plan& plan, int batch);
+  std::size_t (*decode_bytes)(const Plan& plan, int batch);
   /// `state` null: the piece is the only one, and its result is written.
-  void (*direct)(const Plan& plan, const DirectPiece& piece, float* state, std::byte* scratch);
-  void (*direct_merge)(const Plan& plan, const DirectPiece& last, float* states, int count,
+  void (*decode)(const Plan& plan, const DecodePiece& piece, float* state, std::byte* scratch);
+  void (*decode_merge)(const Plan& plan, const DecodePiece& last, float* states, int count,
                        std::byte* scratch);
 };
 

@@ -8,7 +8,7 @@
 
 #include "attn/kernels/cpu/lane.hpp"
 #include "kernels/cpu/gemm.hpp"
-#include "kernels/cpu/pack.hpp"
+#include "kernels/cpu/packed/pack.hpp"
 #include "kernels/cpu/plan.hpp"
 #include "kernels/cpu/tiles.hpp"
 

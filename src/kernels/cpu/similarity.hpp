@@ -12,10 +12,10 @@
 #include "attn/kernels/cpu/lane.hpp"
 #include "attn/kernels/cpu/target.hpp"
 #include "attn/kernels/recipe.hpp"
-#include "kernels/cpu/additive.hpp"
-#include "kernels/cpu/additive_forward.hpp"
+#include "kernels/cpu/additive/additive.hpp"
+#include "kernels/cpu/additive/forward.hpp"
 #include "kernels/cpu/gemm.hpp"
-#include "kernels/cpu/pack.hpp"
+#include "kernels/cpu/packed/pack.hpp"
 #include "kernels/cpu/plan.hpp"
 
 namespace attn::cpu::inline ATTN_TARGET {

@@ -5,7 +5,7 @@
 
 #include "attn/kernels/gpu/device.hpp"
 #include "attn/kernels/gpu/error.hpp"
-#include "attn/kernels/gpu/hopper/tensor_map.cuh"
+#include "kernels/gpu/hopper/tensor_map.cuh"
 
 namespace attn::gpu {
 namespace {

@@ -24,16 +24,6 @@ void backward(const BackwardArgs<T>&, const Recipe&, const RecipeGrads&, void*, 
   refuse("attn::gpu::backward");
 }
 
-// clang-format off
-template void forward(const ForwardArgs<float>&, const Recipe&, Stream);
-template void forward(const ForwardArgs<BFloat16>&, const Recipe&, Stream);
-template void forward(const ForwardArgs<Float16>&, const Recipe&, Stream);
-template std::size_t backward_workspace(const BackwardArgs<float>&);
-template std::size_t backward_workspace(const BackwardArgs<BFloat16>&);
-template std::size_t backward_workspace(const BackwardArgs<Float16>&);
-template void backward(const BackwardArgs<float>&, const Recipe&, const RecipeGrads&, void*, Stream, Determinism);
-template void backward(const BackwardArgs<BFloat16>&, const Recipe&, const RecipeGrads&, void*, Stream, Determinism);
-template void backward(const BackwardArgs<Float16>&, const Recipe&, const RecipeGrads&, void*, Stream, Determinism);
-// clang-format on
+#include "kernels/gpu/tiles/instances.inc"
 
 }  // namespace attn::gpu

@@ -31,27 +31,6 @@ void rows_backward(const BackwardArgs<T>&, const Recipe&, const RecipeGrads&, vo
   refuse("attn::gpu::rows_backward");
 }
 
-// clang-format off
-template std::size_t rows_workspace(const ForwardArgs<double>&);
-template std::size_t rows_backward_workspace(const BackwardArgs<double>&);
-template void rows_forward(const ForwardArgs<double>&, const Recipe&, const RowsInspection<double>&, void*, Stream);
-template void rows_scores(const ForwardArgs<double>&, const Recipe&, int, bool, const View<double, 4>&, void*, Stream);
-template void rows_backward(const BackwardArgs<double>&, const Recipe&, const RecipeGrads&, void*, Stream);
-template std::size_t rows_workspace(const ForwardArgs<float>&);
-template std::size_t rows_backward_workspace(const BackwardArgs<float>&);
-template void rows_forward(const ForwardArgs<float>&, const Recipe&, const RowsInspection<float>&, void*, Stream);
-template void rows_scores(const ForwardArgs<float>&, const Recipe&, int, bool, const View<float, 4>&, void*, Stream);
-template void rows_backward(const BackwardArgs<float>&, const Recipe&, const RecipeGrads&, void*, Stream);
-template std::size_t rows_workspace(const ForwardArgs<BFloat16>&);
-template std::size_t rows_backward_workspace(const BackwardArgs<BFloat16>&);
-template void rows_forward(const ForwardArgs<BFloat16>&, const Recipe&, const RowsInspection<float>&, void*, Stream);
-template void rows_scores(const ForwardArgs<BFloat16>&, const Recipe&, int, bool, const View<float, 4>&, void*, Stream);
-template void rows_backward(const BackwardArgs<BFloat16>&, const Recipe&, const RecipeGrads&, void*, Stream);
-template std::size_t rows_workspace(const ForwardArgs<Float16>&);
-template std::size_t rows_backward_workspace(const BackwardArgs<Float16>&);
-template void rows_forward(const ForwardArgs<Float16>&, const Recipe&, const RowsInspection<float>&, void*, Stream);
-template void rows_scores(const ForwardArgs<Float16>&, const Recipe&, int, bool, const View<float, 4>&, void*, Stream);
-template void rows_backward(const BackwardArgs<Float16>&, const Recipe&, const RecipeGrads&, void*, Stream);
-// clang-format on
+#include "kernels/gpu/rows/instances.inc"
 
 }  // namespace attn::gpu

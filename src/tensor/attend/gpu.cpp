@@ -1,6 +1,5 @@
 #include "attn/tensor/gpu.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -51,16 +50,6 @@ RowsInspection<StatOf<T>> inspection_of(const op::InspectInto& to) {
           .arg_max = op::view<std::int64_t, 3>(to.arg_max)};
 }
 
-bool wants_tables(const RecipeGrads& grads) {
-  const auto any = [](const auto& slots) {
-    return std::any_of(slots.begin(), slots.end(),
-                       [](const TableGrad& grad) { return grad.data != nullptr; });
-  };
-  return grads.weights.data != nullptr || any(grads.normaliser) ||
-         std::any_of(grads.scores.begin(), grads.scores.end(), any) ||
-         std::any_of(grads.factors.begin(), grads.factors.end(), any);
-}
-
 }  // namespace
 
 void attend_forward(const op::AttendTensors& x, const Recipe& recipe, Route route) {
@@ -106,7 +95,7 @@ void attend_backward(const op::AttendTensors& x, const Recipe& recipe,
     call.on_gpu = true;
     call.capability = capability().version;
     call.shared_bytes = capability().shared_bytes;
-    call.table_grads = wants_score_tables(tables);
+    call.table_grads = tables.wants_scores();
     const Route chosen = route(call);
     if constexpr (std::is_same_v<T, float>) {
       if (chosen == Route::gpu_additive)
@@ -118,7 +107,7 @@ void attend_backward(const op::AttendTensors& x, const Recipe& recipe,
         return backward(args, recipe, tables, workspace.get(), stream(), determinism());
       }
     }
-    if (determinism() == Determinism::repeatable && wants_tables(tables))
+    if (determinism() == Determinism::repeatable && tables.wants_any())
       fail<Unsupported>(kWhere, ": gradients of tables are not repeatable on the GPU");
     const Workspace workspace(rows_backward_workspace(args));
     rows_backward(args, recipe, tables, workspace.get(), stream());

@@ -3,7 +3,7 @@
 #include "attn/core/error.hpp"
 #include "attn/kernels/erase.hpp"
 #include "attn/normalise/softmax.hpp"
-#include "kernels/gpu/lower.cuh"
+#include "kernels/gpu/general/lower.cuh"
 #include "tensor/gpu/launch.cuh"
 #include "tensor/gpu/pairs.hpp"
 
@@ -119,19 +119,6 @@ Lowered rest_of(const Recipe& recipe, const RecipeGrads& grads = {}) {
   return lower(kWhere, rest, grads);
 }
 
-/// The gradients that are added to begin with 0; they are packed.
-void clear(const RecipeGrads& tables) {
-  for (const auto& stage : tables.scores) {
-    for (const TableGrad& grad : stage) {
-      if (grad.data == nullptr) continue;
-      std::int64_t count = 1;
-      for (const std::int64_t extent : grad.shape) count *= extent;
-      ATTN_CUDA_CALL(
-          cudaMemsetAsync(grad.data, 0, static_cast<std::size_t>(count) * 4, stream()));
-    }
-  }
-}
-
 }  // namespace
 
 void score_pairs(const Recipe& recipe, const Tensor& similarities, LeftOut left_out,
@@ -148,7 +135,7 @@ void score_pairs_backward(const Recipe& recipe, const RecipeGrads& tables,
                           const Tensor& similarities, LeftOut left_out, const Tensor& grad,
                           const Tensor& d_similarities) {
   const Lowered lowered = rest_of(recipe, tables);
-  clear(tables);
+  clear_tables(tables, stream());
   if (grad.numel() == 0) return;
   backward_kernel<<<blocks_for(grad.numel()), kThreads, 0, stream()>>>(
       lowered.stages, lowered.grads, PairPlaces(grad), op::numbers<const float>(similarities),

@@ -15,7 +15,7 @@
 #include "attn/tensor/shape.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "tensor/attend_sizes.hpp"
+#include "tensor/attend/sizes.hpp"
 #include "tensor/op.hpp"
 
 namespace attn {

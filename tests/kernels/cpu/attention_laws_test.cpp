@@ -29,7 +29,7 @@ namespace {
 
 using test::NormaliserKind;
 
-/// A problem of two kv heads; few queries take the direct path, many the tiled one.
+/// A problem of two kv heads; few queries take the decoding path, many the tiled one.
 test::Spec plain(int queries, int keys, const std::string& seed) {
   return {.seed = seed,
           .batch = 2,

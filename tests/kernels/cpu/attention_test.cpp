@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "kernels/cpu/direct_piece.hpp"
+#include "kernels/cpu/decode/piece.hpp"
 #include "kernels/support/problem.hpp"
 #include "kernels/support/run.hpp"
 
@@ -51,7 +51,7 @@ TEST(Attention, EverySimilarityAgreesWithTheReferenceOnEveryElementType) {
           spec.scores.push_back({test::ScoreKind::bias, test::Sharing::per_head});
         }
         test::check_spec(spec, agrees_on_every_target);
-        spec.queries = 3;  // few queries take the direct path
+        spec.queries = 3;  // few queries take the decoding path
         test::check_spec(spec, agrees_on_every_target);
       }
     }

@@ -38,7 +38,7 @@ TEST(Determinism, AnyNumberOfThreadsGivesTheSameBitsForASingleHead) {
   }
   spec.similarity = Similarity::dot;
   spec.queries = 2;
-  spec.keys = 9000;  // several pieces of the direct path
+  spec.keys = 9000;  // several pieces of the decoding path
   test::check_spec(spec, same_bits);
 }
 

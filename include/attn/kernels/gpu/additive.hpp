@@ -1,6 +1,6 @@
 /// Additive attention on the GPU, forward and backward, without a [queries, keys, channels]
 /// tensor: s = sum over c of w_c tanh(q_c + k_c), in fp32. Functors of your own:
-/// attn/kernels/gpu/additive.cuh.
+/// attn/kernels/gpu/functor/additive.cuh.
 
 #pragma once
 

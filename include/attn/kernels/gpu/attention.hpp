@@ -1,9 +1,9 @@
 /// Fused attention on the GPU for recipes chosen at run time. Common recipes run on kernels of
 /// their own (src/kernels/common_recipes.hpp lists them); all others of dot products and the
-/// library's functors on a general one, which asks for each score what to do and is some forty
+/// library's functors on a general one, which asks for each score what to do and is some 44
 /// times slower. attn/kernels/route.hpp says which; whatever is not served throws Unsupported,
-/// and attn/kernels/gpu/rows.hpp serves it. Functors of your own: attn/kernels/gpu/forward.cuh,
-/// backward.cuh.
+/// and attn/kernels/gpu/rows.hpp serves it. Functors of your own:
+/// attn/kernels/gpu/functor/forward.cuh, backward.cuh.
 
 #pragma once
 

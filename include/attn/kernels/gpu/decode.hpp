@@ -1,6 +1,6 @@
 /// Decoding on the GPU: few queries against many keys, which are cut into parts that all
 /// multiprocessors read at once and whose results are merged. Functors of your own:
-/// attn/kernels/gpu/decode.cuh.
+/// attn/kernels/gpu/functor/decode.cuh.
 
 #pragma once
 
