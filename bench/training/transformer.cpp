@@ -6,9 +6,9 @@
 #include <memory>
 
 #include "attn/core/thread_pool.hpp"
-#include "attn/nn/heads/transformer_encoder_layer.hpp"
 #include "attn/nn/init.hpp"
 #include "attn/nn/optimiser.hpp"
+#include "attn/nn/transformer/transformer_encoder_layer.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/random.hpp"

@@ -11,7 +11,7 @@
 #include "attn/models/steering.hpp"
 #include "attn/nn/linear.hpp"
 #include "attn/nn/recurrent.hpp"
-#include "attn/nn/seq2seq/bahdanau_decoder.hpp"
+#include "attn/nn/score/additive.hpp"
 #include "attn/nn/seq2seq/decoder_step.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/attention_decoder.hpp"
@@ -26,7 +26,7 @@
 #include "models/head_row.hpp"
 #include "models/open_source.hpp"
 #include "models/recurrent_encoder.hpp"
-#include "models/step_steering.hpp"
+#include "models/step_context.hpp"
 #include "models/token_loss.hpp"
 #include "models/words.hpp"
 
@@ -61,7 +61,9 @@ class BahdanauModel final : public Seq2Seq {
   explicit BahdanauModel(const ModelOptions& options)
       : words_(add("words", Words(options))),
         encoder_(add("encoder", RecurrentEncoder(Cell::gru, options))),
-        alignment_(add("alignment", nn::AlignmentModel(options.dim, options.dim, options.dim))),
+        alignment_(add("alignment", nn::AdditiveScore({.query_dim = options.dim,
+                                                       .key_dim = options.dim,
+                                                       .hidden_dim = options.dim}))),
         rnn_(add("decoder", nn::Gru({.in = 2 * options.dim,
                                      .hidden = options.dim,
                                      .layers = options.decoder_layers}))),
@@ -100,7 +102,7 @@ class BahdanauModel final : public Seq2Seq {
         additive_scores(only(linear(top, alignment_.query_weight())), only(state.source.keys),
                         on_cpu(alignment_.score_weight()), 1.0 / steering.temperature);
     made.open = open_keys(spec::lengths(state.source.lengths) &&
-                              step_steering(steering, row, 1, state.source.values).keep,
+                              step_context(steering, row, 1, state.source.values).keep,
                           {1, 1, 1, state.source.values.size(1)}, place, 0, top.device());
     made.values = only(state.source.values);
     const Aligned looked = aligned(words_.target(batch.input.slice(1, row, row + 1)), state);
@@ -158,7 +160,7 @@ class BahdanauModel final : public Seq2Seq {
     if (copy_) {
       made.copied =
           copy_->forward(state.copying, read.states, y, state.covered, options,
-                         step_steering(state.steering, state.steps, 1, state.source.values));
+                         step_context(state.steering, state.steps, 1, state.source.values));
       made.weights = made.copied.weights;
       state.covered = made.copied.covered;
     }
@@ -170,7 +172,7 @@ class BahdanauModel final : public Seq2Seq {
 
   Words words_;
   RecurrentEncoder encoder_;
-  nn::AlignmentModel alignment_;
+  nn::AdditiveScore alignment_;
   nn::Gru rnn_;
   nn::Linear read_out_;
   std::optional<CopyHead> copy_;

@@ -15,7 +15,7 @@
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "models/step_steering.hpp"
+#include "models/step_context.hpp"
 #include "models/token_loss.hpp"
 
 namespace attn::models {
@@ -72,7 +72,8 @@ CopySource CopyHead::read(const Tensor& ids, const Tensor& values,
 
 CopyResult CopyHead::forward(const CopySource& source, const Tensor& states,
                              const Tensor& inputs, const Tensor& covered,
-                             const LossOptions& options, const StepSteering& steering) const {
+                             const LossOptions& options,
+                             const nn::AttentionContext& context) const {
   const bool covers =
       coverage_weight_.defined() && (options.coverage > 0.0 || !all_zero(coverage_weight_));
   // The logits wait for the context, so one word stands for all of them here.
@@ -87,8 +88,8 @@ CopyResult CopyHead::forward(const CopySource& source, const Tensor& states,
                         .coverage = covers ? nn::Coverage::on : nn::Coverage::off,
                         .keys = source.keys,
                         .looked_at = covered,
-                        .keep = steering.keep,
-                        .temperature = steering.temperature});
+                        .keep = context.keep,
+                        .temperature = context.temperature});
   return {made.weights, made.context, made.p_gen, made.covered, made.coverage_loss};
 }
 

@@ -12,7 +12,7 @@
 #include "attn/nn/module.hpp"
 #include "attn/nn/pointer/pointer_generator.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "models/step_steering.hpp"
+#include "models/step_context.hpp"
 
 namespace attn::models {
 
@@ -48,7 +48,7 @@ class CopyHead : public nn::Module {
   /// states and inputs [batch, steps, dim]; `covered` of the steps before, or none.
   CopyResult forward(const CopySource& source, const Tensor& states, const Tensor& inputs,
                      const Tensor& covered = {}, const LossOptions& options = {},
-                     const StepSteering& steering = {}) const;
+                     const nn::AttentionContext& context = {}) const;
 
  private:
   nn::PointerGenerator pointer_;

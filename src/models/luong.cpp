@@ -1,33 +1,97 @@
 #include "attn/models/luong.hpp"
 
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "attn/core/dtype.hpp"
 #include "attn/models/options.hpp"
 #include "attn/models/seq2seq.hpp"
 #include "attn/models/steering.hpp"
-#include "attn/nn/linear.hpp"
-#include "attn/nn/recurrent.hpp"
+#include "attn/nn/attention/luong_attention.hpp"
+#include "attn/nn/attention/multi_head_attention.hpp"
 #include "attn/nn/seq2seq/decoder_step.hpp"
+#include "attn/nn/seq2seq/luong_loop.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/attention_decoder.hpp"
-#include "attn/tensor/ops/join.hpp"
+#include "attn/tensor/ops/matmul.hpp"
 #include "attn/tensor/ops/normalise.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
-#include "attn/tensor/ops/rnn.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "models/cached_decoding.hpp"
 #include "models/head_row.hpp"
-#include "models/luong_attention.hpp"
 #include "models/recurrent_encoder.hpp"
-#include "models/step_steering.hpp"
+#include "models/step_context.hpp"
 #include "models/token_loss.hpp"
 #include "models/words.hpp"
 
 namespace attn::models {
 namespace {
+
+nn::LuongLoopOptions loop_of(const ModelOptions& options) {
+  const std::int64_t dim = options.dim;
+  const bool predicts = options.locality == Locality::predictive;
+  return {.embedding = dim,
+          .hidden = dim,
+          .attentional = dim,
+          .layers = options.decoder_layers,
+          .feeding = options.feeding,
+          .attention = {.query_dim = dim,
+                        .key_dim = dim,
+                        .score = options.score,
+                        .locality = options.locality,
+                        .window = options.window,
+                        .fade = predicts ? nn::Fade::gaussian : nn::Fade::none,
+                        .max_keys = options.max_source,
+                        .names = nn::kModelLuong},
+          .attention_name = "attention",
+          .rnn_name = "decoder"};
+}
+
+/// One step for those who look inside: h [1, 1, dim], at position `first`.
+HeadRow row_of(const nn::LuongAttention& attention, const Tensor& h,
+               const DecoderSource& source, std::int64_t first, nn::AttentionContext context) {
+  const auto only = [](const Tensor& x) { return on_cpu(x.select(0, 0)); };
+  const double scale = 1.0 / context.temperature;
+  const std::int64_t keys = source.values.size(1);
+  HeadRow result;
+  switch (attention.options().score) {
+    case Score::location:
+      result.scores =
+          only(attention.location_scores(h, source).select(0, 0)).to(DType::f64) * scale;
+      break;
+    case Score::concat:
+      result.scores =
+          additive_scores(only(linear(h, attention.query_weight()).select(0, 0)),
+                          only(source.keys), on_cpu(attention.score_weight()), scale);
+      break;
+    default:
+      result.query = only(h.select(0, 0));
+      result.keys = only(source.keys);
+      result.scale = scale;
+      result.scores = product_scores(result.query, result.keys, scale);
+  }
+  result.open = open_keys(attention.keep(h, source, first) && context.keep, {1, 1, 1, keys}, {},
+                          0, h.device());
+  if (attention.fades()) {
+    const double p = attention.centre(h, source, first).item();
+    const double sigma = static_cast<double>(attention.options().window) / 2;
+    std::vector<double> factors;
+    for (std::int64_t j = 0; j < keys; ++j) {
+      const double away = (static_cast<double>(j) - p) / sigma;
+      factors.push_back(std::exp(-0.5 * away * away));
+    }
+    result.factors = Tensor::from(factors, {keys});
+  }
+  context.want = Want::output | Want::weights;
+  const Attended attended = attention.forward(h, source, first, context);
+  result.weights = only(attended.weights.select(0, 0));
+  result.values = only(source.values);
+  result.output = only(attended.output.select(0, 0));
+  return result;
+}
 
 class LuongModel final : public Seq2Seq {
  public:
@@ -44,23 +108,15 @@ class LuongModel final : public Seq2Seq {
   };
 
   explicit LuongModel(const ModelOptions& options)
-      : feeding_(options.feeding),
-        words_(add("words", Words(options))),
+      : words_(add("words", Words(options))),
         encoder_(add("encoder", RecurrentEncoder(Cell::lstm, options))),
-        attention_(add("attention", LuongAttention(options))),
-        rnn_(add("decoder",
-                 nn::Lstm({.in = (options.feeding == Feeding::on ? 2 : 1) * options.dim,
-                           .hidden = options.dim,
-                           .layers = options.decoder_layers}))),
-        join_(add(
-            "W_c",
-            nn::Linear({.in = 2 * options.dim, .out = options.dim, .bias = nn::Bias::none}))) {}
+        loop_(add_unnamed(nn::LuongLoop(loop_of(options)))) {}
 
   Tensor loss(const Batch& batch, const LossOptions& options) const override {
     check_batch(batch, "attn::models::LuongModel::loss");
     State state = begin(batch.source, batch.source_lengths);
-    const Run made = run(words_.target(batch.input), state);
-    return token_loss(words_.logits(made.attentional), batch.target, options, batch.weights);
+    const Tensor attentional = run(words_.target(batch.input), state).attentional;
+    return token_loss(words_.logits(attentional), batch.target, options, batch.weights);
   }
 
   std::unique_ptr<Decoding> decode(const Tensor& source, const Tensor& lengths) const override {
@@ -80,89 +136,37 @@ class LuongModel final : public Seq2Seq {
     const Tensor y = words_.target(batch.input);
     // A steered run has one step.
     for (std::int64_t t = 0; t < row; ++t) run(y.slice(1, t, t + 1), state);
-    Tensor in = y.slice(1, row, row + 1);
-    if (feeding_ == Feeding::on) in = concat({in, state.decoder.attentional.unsqueeze(1)}, 2);
-    const LstmResult read = rnn_(in, state.decoder.hidden, state.decoder.cell);
-    return attention_.row(read.out, state.source, row,
-                          step_steering(steering, row, 1, state.source.values));
+    return row_of(loop_.attention(), loop_.query(y.slice(1, row, row + 1), state.decoder),
+                  state.source, row, step_context(steering, row, 1, state.source.values));
   }
 
   Prediction step(const Tensor& tokens, State& state) const {
-    const Run made = run(words_.target(tokens.unsqueeze(1)), state);
-    return {log_softmax(words_.logits(made.attentional).squeeze(1)), made.weights.squeeze(1)};
+    const auto [attentional, weights] = run(words_.target(tokens.unsqueeze(1)), state);
+    return {log_softmax(words_.logits(attentional).squeeze(1)), weights.squeeze(1)};
   }
 
  private:
-  struct Run {
-    Tensor attentional;  ///< [rows, steps, dim]
-    Tensor weights;      ///< [rows, steps, source]
-  };
-
   State begin(const Tensor& source, const Tensor& lengths) const {
     const Encoded read = encoder_(words_.source(source), lengths);
-    // a_(-1) = 0.
-    const Tensor fed =
-        feeding_ == Feeding::on
-            ? Tensor::zeros(read.summary.shape(), read.summary.dtype(), read.summary.device())
-            : Tensor();
-    return {attention_.read(read.out, lengths), {read.state, read.cell, fed}};
+    return {loop_.attention().read(read.out, read.out, lengths),
+            loop_.start(read.state, read.cell)};
   }
 
   /// Any number of steps: y [rows, steps, dim].
-  Run run(const Tensor& y, State& state) const {
-    if (feeding_ == Feeding::off) return run_at_once(y, state);
-    return attention_.fused() && state.steering.as_trained() ? run_fused(y, state)
-                                                             : run_by_steps(y, state);
-  }
-
-  Run run_fused(const Tensor& y, State& state) const {
-    const LuongResult read =
-        luong_decode(y, state.source, state.decoder.hidden, state.decoder.cell,
-                     {.query = attention_.query_weight(),
-                      .score = attention_.score_weight(),
-                      .rnn = rnn_.weights(),
-                      .join = join_.weight()},
-                     state.decoder.attentional);
-    const std::int64_t last = y.size(1) - 1;
-    state.decoder = {read.state, read.cell, read.attentional.select(1, last)};
+  nn::LuongLoop::Result run(const Tensor& y, State& state) const {
+    nn::LuongLoop::ContextOf context;
+    if (!state.steering.as_trained())
+      context = [&](std::int64_t first, std::int64_t steps) {
+        return step_context(state.steering, first, steps, state.source.values);
+      };
+    const std::int64_t first = state.steps;
     state.steps += y.size(1);
-    return {read.attentional, read.weights};
+    return loop_.run(y, state.source, state.decoder, first, context);
   }
 
-  /// Without feeding only the LSTM loops; the queries of all steps are one call.
-  Run run_at_once(const Tensor& y, State& state) const {
-    const LstmResult read = rnn_(y, state.decoder.hidden, state.decoder.cell);
-    const Attended looked = attention_.forward(
-        read.out, state.source, state.steps,
-        step_steering(state.steering, state.steps, y.size(1), state.source.values));
-    state.decoder.hidden = read.state;
-    state.decoder.cell = read.cell;
-    state.steps += y.size(1);
-    return {tanh(join_(concat({looked.output, read.out}, 2))), looked.weights};
-  }
-
-  /// a_t enters the next step, and the fused loop knows no windows, locations or steering: it
-  /// loops over time here, some ten small ops a step.
-  Run run_by_steps(const Tensor& y, State& state) const {
-    std::vector<Tensor> attentional;
-    std::vector<Tensor> weights;
-    for (std::int64_t t = 0; t < y.size(1); ++t) {
-      const Tensor in =
-          concat({y.slice(1, t, t + 1), state.decoder.attentional.unsqueeze(1)}, 2);
-      const Run one = run_at_once(in, state);
-      state.decoder.attentional = one.attentional.squeeze(1);
-      attentional.push_back(one.attentional);
-      weights.push_back(one.weights);
-    }
-    return {concat(attentional, 1), concat(weights, 1)};
-  }
-
-  Feeding feeding_;
   Words words_;
   RecurrentEncoder encoder_;
-  LuongAttention attention_;
-  nn::Lstm rnn_;
-  nn::Linear join_;
+  nn::LuongLoop loop_;  ///< "attention", "decoder", "W_c"
 };
 
 }  // namespace

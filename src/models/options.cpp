@@ -26,7 +26,7 @@ using Names = std::span<const std::string_view>;
 constexpr std::string_view kKinds[] = {"rnn", "bahdanau", "luong", "convolutional",
                                        "transformer"};
 constexpr std::string_view kScores[] = {"dot", "general", "concat", "location"};
-constexpr std::string_view kReaches[] = {"global", "local-m", "local-p"};
+constexpr std::string_view kLocalities[] = {"global", "local-m", "local-p"};
 constexpr std::string_view kFeedings[] = {"off", "on"};
 constexpr std::string_view kPositions[] = {"sinusoidal", "rotary", "relative"};
 constexpr std::string_view kCopies[] = {"none", "pointer", "coverage"};
@@ -35,7 +35,7 @@ constexpr std::string_view kTies[] = {"none", "output", "all"};
 // clang-format off
 Names names_of(Kind) { return kKinds; }
 Names names_of(Score) { return kScores; }
-Names names_of(Reach) { return kReaches; }
+Names names_of(Locality) { return kLocalities; }
 Names names_of(Feeding) { return kFeedings; }
 Names names_of(Positions) { return kPositions; }
 Names names_of(Copy) { return kCopies; }
@@ -47,8 +47,8 @@ using Member = T ModelOptions::*;
 
 struct Option {
   std::string_view name;
-  std::variant<Member<std::int64_t>, Member<double>, Member<Kind>, Member<Score>, Member<Reach>,
-               Member<Feeding>, Member<Positions>, Member<Copy>, Member<Tie>>
+  std::variant<Member<std::int64_t>, Member<double>, Member<Kind>, Member<Score>,
+               Member<Locality>, Member<Feeding>, Member<Positions>, Member<Copy>, Member<Tie>>
       member;
 };
 
@@ -67,7 +67,7 @@ constexpr auto kOptions = std::to_array<Option>({
     {"dropout", &ModelOptions::dropout},
     {"word_dropout", &ModelOptions::word_dropout},
     {"score", &ModelOptions::score},
-    {"reach", &ModelOptions::reach},
+    {"reach", &ModelOptions::locality},
     {"feeding", &ModelOptions::feeding},
     {"positions", &ModelOptions::positions},
     {"copy", &ModelOptions::copy},

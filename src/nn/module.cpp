@@ -65,12 +65,16 @@ void Module::add_child(std::string_view name, const Module& child) {
   state_->children.emplace_back(std::string(name), child.state_);
 }
 
+void Module::adopt(const Module& child) {
+  state_->children.emplace_back(std::string(), child.state_);
+}
+
 void Module::collect(const State& state, const std::string& prefix, bool buffers,
                      std::vector<NamedTensor>& into) {
   for (const auto& [name, tensor] : buffers ? state.buffers : state.parameters)
     into.push_back({prefix + name, tensor});
   for (const auto& [name, child] : state.children)
-    collect(*child, prefix + name + ".", buffers, into);
+    collect(*child, name.empty() ? prefix : prefix + name + ".", buffers, into);
 }
 
 std::vector<NamedTensor> Module::named_parameters() const {

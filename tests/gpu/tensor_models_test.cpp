@@ -67,7 +67,7 @@ void expect_same_losses(const models::ModelOptions& options) {
   const std::vector<double> want = train(options, Device::cpu, kSteps);
   // Gradients of tables, here of distances and centres, are added as they come.
   if (options.positions != models::Positions::relative &&
-      options.reach != models::Reach::local_predictive)
+      options.locality != models::Locality::predictive)
     gpu::set_determinism(gpu::Determinism::repeatable);
   const std::vector<double> got = train(options, Device::gpu, kSteps);
   gpu::set_determinism(gpu::Determinism::fast);

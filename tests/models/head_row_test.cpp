@@ -55,9 +55,9 @@ std::vector<Case> attending() {
        with(Kind::luong, [](Options& o) { o.score = models::Score::location; })},
       {"luong_unfed", with(Kind::luong, [](Options& o) { o.feeding = models::Feeding::off; })},
       {"luong_monotonic",
-       with(Kind::luong, [](Options& o) { o.reach = models::Reach::local_monotonic; })},
+       with(Kind::luong, [](Options& o) { o.locality = models::Locality::monotonic; })},
       {"luong_predictive",
-       with(Kind::luong, [](Options& o) { o.reach = models::Reach::local_predictive; })},
+       with(Kind::luong, [](Options& o) { o.locality = models::Locality::predictive; })},
   };
 }
 

@@ -19,10 +19,10 @@
 namespace attn::models {
 namespace {
 
-ModelOptions luong(Score score, Reach reach, Feeding feeding) {
+ModelOptions luong(Score score, Locality locality, Feeding feeding) {
   ModelOptions options = test::tiny(Kind::luong);
   options.score = score;
-  options.reach = reach;
+  options.locality = locality;
   options.feeding = feeding;
   options.window = 2;
   return options;
@@ -31,32 +31,32 @@ ModelOptions luong(Score score, Reach reach, Feeding feeding) {
 constexpr std::initializer_list<Score> kScores = {Score::dot, Score::general, Score::concat,
                                                   Score::location};
 
-void expect_laws(Reach reach, std::initializer_list<Score> scores) {
+void expect_laws(Locality locality, std::initializer_list<Score> scores) {
   for (const Score score : scores)
     for (const Feeding feeding : {Feeding::off, Feeding::on}) {
       SCOPED_TRACE("score " + std::to_string(static_cast<int>(score)) + ", feeding " +
                    std::to_string(static_cast<int>(feeding)));
-      test::expect_model_laws(make_luong, luong(score, reach, feeding));
+      test::expect_model_laws(make_luong, luong(score, locality, feeding));
     }
 }
 
 TEST(LuongModel, KeepsTheLawsOfModelsGlobally) {
-  expect_laws(Reach::global, kScores);
+  expect_laws(Locality::global, kScores);
 }
 TEST(LuongModel, KeepsTheLawsOfModelsInAMovingWindow) {
-  expect_laws(Reach::local_monotonic, {Score::general, Score::location});
+  expect_laws(Locality::monotonic, {Score::general, Score::location});
 }
 TEST(LuongModel, KeepsTheLawsOfModelsAroundAPredictedPlace) {
-  expect_laws(Reach::local_predictive, {Score::dot, Score::concat});
+  expect_laws(Locality::predictive, {Score::dot, Score::concat});
 }
 
 /// A window as wide as the source sees what the global attention sees, which is another path.
 TEST(LuongModel, AWideMovingWindowIsGlobal) {
   for (const Score score : kScores)
     for (const Feeding feeding : {Feeding::off, Feeding::on}) {
-      ModelOptions options = luong(score, Reach::global, feeding);
+      ModelOptions options = luong(score, Locality::global, feeding);
       const auto global = test::model_laws::used(make_luong, options);
-      options.reach = Reach::local_monotonic;
+      options.locality = Locality::monotonic;
       options.window = 20;
       const auto local = test::model_laws::used(make_luong, options);
       const Batch batch = test::batch_of(test::some_pairs());
@@ -68,7 +68,7 @@ TEST(LuongModel, AWideMovingWindowIsGlobal) {
 }
 
 TEST(LuongModel, AMovingWindowMovesOnePlaceAStep) {
-  ModelOptions options = luong(Score::dot, Reach::local_monotonic, Feeding::on);
+  ModelOptions options = luong(Score::dot, Locality::monotonic, Feeding::on);
   options.window = 1;
   const auto model = test::model_laws::used(make_luong, options);
   const Batch batch = test::batch_of({{{4, 5, 6, 7, 8}, {4, 5, 6, 7, 8, 4, 5}}});
@@ -83,7 +83,7 @@ TEST(LuongModel, AMovingWindowMovesOnePlaceAStep) {
 }
 
 TEST(LuongModel, LocationsEndAtTheLongestSource) {
-  ModelOptions options = luong(Score::location, Reach::global, Feeding::on);
+  ModelOptions options = luong(Score::location, Locality::global, Feeding::on);
   options.max_source = 3;
   nn::seed(1);
   const auto model = make_luong(options);
@@ -92,7 +92,7 @@ TEST(LuongModel, LocationsEndAtTheLongestSource) {
 
 TEST(LuongModel, LearnsToReverse) {
   for (const Score score : {Score::general, Score::concat}) {
-    ModelOptions options = luong(score, Reach::global, Feeding::on);
+    ModelOptions options = luong(score, Locality::global, Feeding::on);
     options.dim = 32;
     options.dropout = 0.0;
     EXPECT_LT(test::learnt_loss(make_luong, options, test::reversed), test::kLearnt);
@@ -100,8 +100,8 @@ TEST(LuongModel, LearnsToReverse) {
 }
 
 TEST(LuongModel, LearnsToCopyFromWindows) {
-  for (const Reach reach : {Reach::local_monotonic, Reach::local_predictive}) {
-    ModelOptions options = luong(Score::general, reach, Feeding::off);
+  for (const Locality locality : {Locality::monotonic, Locality::predictive}) {
+    ModelOptions options = luong(Score::general, locality, Feeding::off);
     options.dim = 32;
     options.dropout = 0.0;
     EXPECT_LT(test::learnt_loss(make_luong, options, test::same), test::kLearnt);

@@ -58,7 +58,7 @@ TEST(ModelOptions, NumbersComeBackFromJson) {
 TEST(ModelOptions, WhatIsLeftOutKeepsItsDefault) {
   ModelOptions want;
   want.kind = Kind::luong;
-  want.reach = Reach::local_predictive;
+  want.locality = Locality::predictive;
   EXPECT_EQ(from_json(R"({"kind": "luong", "reach": "local-p"})", "here"), want);
 }
 

@@ -9,7 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "attn/core/cxx20.hpp"  // IWYU pragma: keep
+#include "attn/nn/attention/luong_attention.hpp"
+#include "attn/tensor/ops/attention_decoder.hpp"
 
 namespace attn::models {
 
@@ -21,9 +22,9 @@ enum class Kind {
   transformer,    ///< self-attention, norm in front
 };
 /// Of luong.
-enum class Score { dot, general, concat, location };
-enum class Reach { global, local_monotonic, local_predictive };
-enum class Feeding { off, on };
+using Score = nn::LuongScore;
+using Locality = nn::Locality;
+using Feeding = InputFeeding;
 /// Of the transformer.
 enum class Positions { sinusoidal, rotary, relative };
 /// Of bahdanau and the transformer: whether words are copied from the source as well, and
@@ -42,12 +43,12 @@ struct ModelOptions {
   std::int64_t heads = 4;           ///< of the transformer
   std::int64_t feed_forward = 512;  ///< of the transformer
   std::int64_t kernel = 3;          ///< width of a convolution
-  std::int64_t window = 5;          ///< reach of local attention on either side
+  std::int64_t window = 5;          ///< of local attention, on either side
   std::int64_t max_source = 64;  ///< longest source; the location score has a weight for each
   double dropout = 0.1;
   double word_dropout = 0.0;  ///< share of words that are not seen while training
   Score score = Score::general;
-  Reach reach = Reach::global;
+  Locality locality = Locality::global;  ///< "reach" in files and flags
   Feeding feeding = Feeding::on;
   Positions positions = Positions::rotary;
   Copy copy = Copy::none;

@@ -64,11 +64,18 @@ class Module {
     add_child(name, child);
     return child;
   }
+  /// Registers a child whose parts are called as if they were this module's own.
+  template <std::derived_from<Module> M>
+  M add_unnamed(M child) {
+    adopt(child);
+    return child;
+  }
 
  private:
   struct State;
 
   void add_child(std::string_view name, const Module& child);
+  void adopt(const Module& child);
   static void collect(const State& state, const std::string& prefix, bool buffers,
                       std::vector<NamedTensor>& into);
   static void set_training(State& state, bool training);

@@ -1,4 +1,4 @@
-// Decoding step by step: the past is kept, the source is looked at but never read again.
+// Decoding step by step: earlier positions lie in caches, the source is never read again.
 
 #include <algorithm>
 #include <cstddef>
@@ -20,19 +20,19 @@
 #include "attn/tensor/tensor.hpp"
 #include "models/copying.hpp"
 #include "models/packed_linear.hpp"
-#include "models/step_steering.hpp"
-#include "models/transformer/layer.hpp"
+#include "models/step_context.hpp"
+#include "models/transformer/kv_cache.hpp"
+#include "models/transformer/layer_step.hpp"
 #include "models/transformer/model.hpp"
-#include "models/transformer/past.hpp"
-#include "models/transformer/places.hpp"
+#include "models/transformer/position_tables.hpp"
 
 namespace attn::models::transformer {
 namespace {
 
 constexpr const char* kWhere = "attn::models::Transformer: ";
 
-/// Sines are made for so many places at a time.
-constexpr std::int64_t kPlaces = 32;
+/// Tables are made for so many positions at a time.
+constexpr std::int64_t kPositions = 32;
 
 /// Rows as groups of one size, each of one source: [0 0 1 1 1 1] is 0, 1, 1 in groups of two.
 struct Groups {
@@ -42,14 +42,14 @@ struct Groups {
 
 Groups grouped(const std::vector<std::int64_t>& source_of_row) {
   const auto rows = static_cast<std::int64_t>(source_of_row.size());
-  Groups made{std::max<std::int64_t>(1, rows), {}};
+  Groups groups{std::max<std::int64_t>(1, rows), {}};
   // Where the source changes, a group ends: the size divides every such place.
   for (std::size_t i = 1; i < source_of_row.size(); ++i)
     if (source_of_row[i] != source_of_row[i - 1])
-      made.size = std::gcd(made.size, static_cast<std::int64_t>(i));
-  for (std::int64_t i = 0; i < rows; i += made.size)
-    made.sources.push_back(source_of_row[static_cast<std::size_t>(i)]);
-  return made;
+      groups.size = std::gcd(groups.size, static_cast<std::int64_t>(i));
+  for (std::int64_t i = 0; i < rows; i += groups.size)
+    groups.sources.push_back(source_of_row[static_cast<std::size_t>(i)]);
+  return groups;
 }
 
 class TransformerDecoding final : public Decoding {
@@ -73,8 +73,8 @@ class TransformerDecoding final : public Decoding {
 
  private:
   Prediction copied(const Tensor& inputs, const Tensor& states, const Tensor& logits,
-                    const StepSteering& steering);
-  Places next_place();
+                    const nn::AttentionContext& context);
+  PositionTables next_position();
   void choose_sources(const std::vector<std::int64_t>& sources);
 
   const Transformer& model_;
@@ -87,15 +87,15 @@ class TransformerDecoding final : public Decoding {
   std::int64_t sources_;
   std::int64_t group_ = 1;  ///< rows of a source
   Ancestry ancestry_;
-  std::vector<DecoderLayer::Kept> layers_;
+  std::vector<LayerStep> layers_;
   PackedLinear output_;
   std::int64_t length_ = 0;
-  Places places_;  ///< of the steps length_ - length_ % kPlaces and on
+  PositionTables positions_;  ///< of the steps length_ - length_ % kPositions and on
 };
 
-Places TransformerDecoding::next_place() {
-  if (length_ % kPlaces == 0) places_ = model_.places({length_, kPlaces});
-  return places_.at(length_ % kPlaces);
+PositionTables TransformerDecoding::next_position() {
+  if (length_ % kPositions == 0) positions_ = model_.positions({length_, kPositions});
+  return positions_.at(length_ % kPositions);
 }
 
 Prediction TransformerDecoding::step(const Tensor& tokens) {
@@ -104,28 +104,31 @@ Prediction TransformerDecoding::step(const Tensor& tokens) {
   if (!(tokens.shape() == Shape{rows}) || tokens.dtype() != DType::i64)
     fail(kWhere, "tokens ", tokens.text(), "; i64 [", rows, "] is accepted");
   // Rows of a source are not positions: all of them are at the same place.
-  const Transformer::Input in = model_.input(tokens.reshape({sources_, group_}), next_place());
-  const StepSteering steering = step_steering(steering_, length_, 1, memory_.front());
-  const Decoder::Made made = model_.decoder().next(
-      in.words, memory_, {spec::lengths(lengths_) && steering.keep, steering.temperature},
-      in.places, layers_);
+  const Transformer::Input in =
+      model_.input(tokens.reshape({sources_, group_}), next_position());
+  const nn::AttentionContext steering = step_context(steering_, length_, 1, memory_.front());
+  const Decoder::Next next = model_.decoder().next(
+      in.words, memory_,
+      {.keep = spec::lengths(lengths_) && steering.keep, .temperature = steering.temperature},
+      in.positions, layers_);
   ancestry_.append();
   ++length_;
-  const Tensor logits = output_(made.states);
-  if (model_.copy()) return copied(in.words, made.states, logits, steering);
+  const Tensor logits = output_(next.states);
+  if (model_.copy()) return copied(in.words, next.states, logits, steering);
   return {log_softmax(logits).reshape({rows, logits.size(2)}),
-          made.weights.reshape({rows, made.weights.size(2)})};
+          next.weights.reshape({rows, next.weights.size(2)})};
 }
 
 Prediction TransformerDecoding::copied(const Tensor& inputs, const Tensor& states,
-                                       const Tensor& logits, const StepSteering& steering) {
+                                       const Tensor& logits,
+                                       const nn::AttentionContext& context) {
   // Rows of a source are like steps of it, unless each remembers what it has looked at.
   const std::int64_t rows = sources_ * group_;
   const auto arranged = [&](const Tensor& x) {
     return covers_ ? x.reshape({rows, 1, x.size(2)}) : x;
   };
   const CopyResult result = model_.copy()->forward(copying_, arranged(states), arranged(inputs),
-                                                   covered_, {}, steering);
+                                                   covered_, {}, context);
   if (covers_) covered_ = result.covered;
   return {mixed_log_probabilities(copying_, result, arranged(logits))
               .reshape({rows, logits.size(2)}),
@@ -162,7 +165,7 @@ void TransformerDecoding::select(const Tensor& rows) {
   group_ = after.size;
   choose_sources(after.sources);
   const RowMoves moves = ancestry_.select(chosen);
-  for (DecoderLayer::Kept& layer : layers_) layer.past.select(moves);
+  for (LayerStep& layer : layers_) layer.cache().select(moves);
   if (!covers_) return;
   copying_.select(packed);
   covered_ = nn::select_rows(covered_, 0, packed);

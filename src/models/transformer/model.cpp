@@ -11,14 +11,15 @@
 #include "attn/models/seq2seq.hpp"
 #include "attn/models/steering.hpp"
 #include "attn/models/transformer.hpp"
+#include "attn/nn/attention/multi_head_attention.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "models/copying.hpp"
 #include "models/head_row.hpp"
-#include "models/step_steering.hpp"
+#include "models/step_context.hpp"
 #include "models/token_loss.hpp"
-#include "models/transformer/places.hpp"
+#include "models/transformer/position_tables.hpp"
 #include "models/words.hpp"
 
 namespace attn::models::transformer {
@@ -53,25 +54,26 @@ Transformer::Transformer(const ModelOptions& options)
 
 Tensor Transformer::encode(const Tensor& source, const Tensor& lengths) const {
   const Tensor words = words_.source(source);
-  const Places at = places({0, source.size(1)});
+  const PositionTables at = positions({0, source.size(1)});
   return encoder_(at.added_to(words), lengths, at);
 }
 
-Places Transformer::places(const PlaceRange& range) const {
+PositionTables Transformer::positions(const PositionRange& range) const {
   if (range.first == 0)
-    return first_places_->get(options_, range.count, words_.dtype(), words_.device());
-  return places_of(options_, range, words_.dtype()).to(words_.device());
+    return position_cache_->get(options_, range.count, words_.dtype(), words_.device());
+  return position_tables(options_, range, words_.dtype()).to(words_.device());
 }
 
-Transformer::Input Transformer::input(const Tensor& ids, const Places& places) const {
-  return {places.added_to(words_.target(ids)), places};
+Transformer::Input Transformer::input(const Tensor& ids,
+                                      const PositionTables& positions) const {
+  return {positions.added_to(words_.target(ids)), positions};
 }
 
 Tensor Transformer::loss(const Batch& batch, const LossOptions& options) const {
   check_batch(batch, kWhere);
   const Tensor memory = encode(batch.source, batch.source_lengths);
-  const Input in = input(batch.input, places({0, batch.input.size(1)}));
-  const Tensor states = decoder_(in.words, memory, batch.source_lengths, in.places);
+  const Input in = input(batch.input, positions({0, batch.input.size(1)}));
+  const Tensor states = decoder_(in.words, memory, batch.source_lengths, in.positions);
   const Tensor logits = words_.logits(states);
   if (!copy_) return token_loss(logits, batch.target, options, batch.weights);
   const CopySource source = copy_->read(batch.source, memory, batch.source_lengths);
@@ -84,14 +86,15 @@ Transformer::AllInside Transformer::inside(const Batch& batch, const Steering& s
   const std::int64_t extent = batch.source.size(1);
   steering.validate(extent);
   const Tensor words = words_.source(batch.source);
-  const Places source_places = places({0, extent});
-  const Tensor x = source_places.added_to(words);
-  const Input in = input(batch.input, places({0, batch.input.size(1)}));
-  StepSteering source = step_steering(steering, 0, batch.input.size(1), x);
-  source.keep = spec::lengths(batch.source_lengths) && source.keep;
-  return {encoder_.inside(x, batch.source_lengths, source_places),
-          decoder_.inside(in.words, encoder_(x, batch.source_lengths, source_places), source,
-                          in.places)};
+  const PositionTables source_positions = positions({0, extent});
+  const Tensor x = source_positions.added_to(words);
+  const Input in = input(batch.input, positions({0, batch.input.size(1)}));
+  const nn::AttentionContext steps = step_context(steering, 0, batch.input.size(1), x);
+  const nn::AttentionContext source{.keep = spec::lengths(batch.source_lengths) && steps.keep,
+                                    .temperature = steps.temperature};
+  return {encoder_.inside(x, batch.source_lengths, source_positions),
+          decoder_.inside(in.words, encoder_(x, batch.source_lengths, source_positions), source,
+                          in.positions)};
 }
 
 std::vector<Head> Transformer::heads(const Batch& batch, const Steering& steering) const {

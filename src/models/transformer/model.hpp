@@ -12,15 +12,16 @@
 #include "attn/models/options.hpp"
 #include "attn/models/seq2seq.hpp"
 #include "attn/models/steering.hpp"
+#include "attn/nn/attention/multi_head_attention.hpp"
 #include "attn/nn/layer_norm.hpp"
 #include "attn/nn/module.hpp"
+#include "attn/nn/transformer/transformer_layer.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "models/copying.hpp"
 #include "models/packed_linear.hpp"
-#include "models/step_steering.hpp"
-#include "models/transformer/attention.hpp"
-#include "models/transformer/layer.hpp"
-#include "models/transformer/places.hpp"
+#include "models/transformer/inside.hpp"
+#include "models/transformer/layer_step.hpp"
+#include "models/transformer/position_tables.hpp"
 #include "models/words.hpp"
 
 namespace attn::models::transformer {
@@ -29,13 +30,14 @@ class Encoder : public nn::Module {
  public:
   explicit Encoder(const ModelOptions& options);
   /// x [batch, source, dim] -> the same.
-  Tensor operator()(const Tensor& x, const Tensor& lengths, const Places& places) const;
+  Tensor operator()(const Tensor& x, const Tensor& lengths,
+                    const PositionTables& positions) const;
   /// Of each layer.
   std::vector<Inside> inside(const Tensor& x, const Tensor& lengths,
-                             const Places& places) const;
+                             const PositionTables& positions) const;
 
  private:
-  std::vector<EncoderLayer> layers_;
+  std::vector<nn::TransformerLayer> layers_;
   nn::LayerNorm norm_;
 };
 
@@ -47,26 +49,32 @@ class Decoder : public nn::Module {
   std::vector<Tensor> remember(const Tensor& memory) const;
   /// Teacher forcing: x [batch, positions, dim] -> the same.
   Tensor operator()(const Tensor& x, const Tensor& memory, const Tensor& lengths,
-                    const Places& places) const;
+                    const PositionTables& positions) const;
 
+  /// Its attention among the positions, and the one over the source.
+  struct InsideLayer {
+    Inside self;
+    Inside cross;
+  };
   /// Of each layer, as `source` steers the attention over the source.
-  std::vector<DecoderLayer::Both> inside(const Tensor& x, const Tensor& memory,
-                                         const StepSteering& source,
-                                         const Places& places) const;
+  std::vector<InsideLayer> inside(const Tensor& x, const Tensor& memory,
+                                  const nn::AttentionContext& source,
+                                  const PositionTables& positions) const;
 
-  struct Made {
+  struct Next {
     Tensor states;   ///< the shape of x
     Tensor weights;  ///< [batch, positions, source], the mean over heads of the last layer's
   };
-  /// What a decoding has of each layer, nothing said as yet.
-  std::vector<DecoderLayer::Kept> begin(PackedLayers& packed) const;
-  /// One position: x [sources, rows of a source, dim]; `memory` and `kept` have one for each
+  /// The layers as a decoding runs them, nothing said as yet.
+  std::vector<LayerStep> begin(PackedLayers& packed) const;
+  /// One position: x [sources, rows of a source, dim]; `memory` and `steps` have one for each
   /// layer.
-  Made next(const Tensor& x, const std::vector<Tensor>& memory, const StepSteering& source,
-            const Places& places, std::vector<DecoderLayer::Kept>& kept) const;
+  Next next(const Tensor& x, const std::vector<Tensor>& memory,
+            const nn::AttentionContext& source, const PositionTables& positions,
+            std::vector<LayerStep>& steps) const;
 
  private:
-  std::vector<DecoderLayer> layers_;
+  std::vector<nn::TransformerLayer> layers_;
   nn::LayerNorm norm_;
 };
 
@@ -88,13 +96,13 @@ class Transformer : public Seq2Seq {
   /// Null for a model that does not copy.
   const CopyHead* copy() const { return copy_ ? &*copy_ : nullptr; }
   struct Input {
-    Tensor words;  ///< [batch, positions, dim], with what their places add
-    Places places;
+    Tensor words;  ///< [batch, positions, dim], with what their positions add
+    PositionTables positions;
   };
-  /// Target words i64 [batch, positions], of as many places or one for all.
-  Input input(const Tensor& ids, const Places& places) const;
-  /// Places as words of this model have them.
-  Places places(const PlaceRange& range) const;
+  /// Target words i64 [batch, positions], of as many positions or one for all.
+  Input input(const Tensor& ids, const PositionTables& positions) const;
+  /// Positions as words of this model have them.
+  PositionTables positions(const PositionRange& range) const;
   /// The source as the encoder sees it, [batch, source, dim].
   Tensor encode(const Tensor& source, const Tensor& lengths) const;
 
@@ -102,7 +110,7 @@ class Transformer : public Seq2Seq {
   /// The attentions of each layer when the batch is read.
   struct AllInside {
     std::vector<Inside> encoder;
-    std::vector<DecoderLayer::Both> decoder;
+    std::vector<Decoder::InsideLayer> decoder;
   };
   AllInside inside(const Batch& batch, const Steering& steering) const;
 
@@ -112,7 +120,7 @@ class Transformer : public Seq2Seq {
   Decoder decoder_;
   std::optional<CopyHead> copy_;
   std::unique_ptr<PackedLayers> packed_ = std::make_unique<PackedLayers>();
-  std::unique_ptr<FirstPlaces> first_places_ = std::make_unique<FirstPlaces>();
+  std::unique_ptr<PositionCache> position_cache_ = std::make_unique<PositionCache>();
 };
 
 /// A decoding under way; the model must outlive it.

@@ -6,40 +6,70 @@
 #include <vector>
 
 #include "attn/models/options.hpp"
+#include "attn/nn/attention/multi_head_attention.hpp"
 #include "attn/nn/layer_norm.hpp"
+#include "attn/nn/transformer/transformer_layer.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "models/packed_linear.hpp"
-#include "models/step_steering.hpp"
-#include "models/transformer/attention.hpp"
-#include "models/transformer/layer.hpp"
+#include "models/transformer/inside.hpp"
+#include "models/transformer/layer_step.hpp"
 #include "models/transformer/model.hpp"
-#include "models/transformer/places.hpp"
+#include "models/transformer/position_tables.hpp"
 
 namespace attn::models::transformer {
+namespace {
+
+/// Distances that have vectors of their own, on either side; the paper's large model has 16.
+constexpr std::int64_t kMaxDistance = 16;
+
+/// Without names for a memory: a layer of the encoder.
+nn::TransformerLayer layer_of(const ModelOptions& options, nn::LayerConvention convention) {
+  return {{.dim = options.dim,
+           .heads = options.heads,
+           .feed_forward_dim = options.feed_forward,
+           .norm = nn::NormOrder::before,
+           .dropout = options.dropout,
+           .max_distance = options.positions == Positions::relative ? kMaxDistance : 0},
+          convention};
+}
+
+nn::LayerConvention encoder_convention() {
+  nn::LayerConvention convention = nn::kModelLayer;
+  convention.memory = nullptr;
+  return convention;
+}
+
+nn::AttentionContext within(const Keep& keep, const PositionTables& positions) {
+  return {.keep = keep, .rotary = positions.rotary};
+}
+
+}  // namespace
 
 Encoder::Encoder(const ModelOptions& options)
     : norm_(add("norm", nn::LayerNorm({.features = options.dim}))) {
   for (std::int64_t i = 0; i < options.encoder_layers; ++i)
-    layers_.push_back(add(std::to_string(i), EncoderLayer(options)));
+    layers_.push_back(add(std::to_string(i), layer_of(options, encoder_convention())));
 }
 
-Tensor Encoder::operator()(const Tensor& x, const Tensor& lengths, const Places& places) const {
-  const SelfPlaces self{spec::lengths(lengths), places.turns};
-  Tensor made = x;
-  for (const EncoderLayer& layer : layers_) made = layer(made, self);
-  return norm_(made);
+Tensor Encoder::operator()(const Tensor& x, const Tensor& lengths,
+                           const PositionTables& positions) const {
+  const nn::AttentionContext self = within(spec::lengths(lengths), positions);
+  Tensor y = x;
+  for (const nn::TransformerLayer& layer : layers_) y = layer.forward(y, self).output;
+  return norm_(y);
 }
 
 std::vector<Inside> Encoder::inside(const Tensor& x, const Tensor& lengths,
-                                    const Places& places) const {
-  const SelfPlaces self{spec::lengths(lengths), places.turns};
+                                    const PositionTables& positions) const {
+  const nn::AttentionContext self = within(spec::lengths(lengths), positions);
   std::vector<Inside> all;
-  Tensor made = x;
-  for (const EncoderLayer& layer : layers_) {
-    all.push_back(layer.inside(made, self));
-    made = layer(made, self);
+  Tensor y = x;
+  for (const nn::TransformerLayer& layer : layers_) {
+    const Tensor normal = layer.self_norm()(y);
+    all.emplace_back(layer.self(), normal, normal, self);
+    y = layer.forward(y, self).output;
   }
   return all;
 }
@@ -47,62 +77,61 @@ std::vector<Inside> Encoder::inside(const Tensor& x, const Tensor& lengths,
 Decoder::Decoder(const ModelOptions& options)
     : norm_(add("norm", nn::LayerNorm({.features = options.dim}))) {
   for (std::int64_t i = 0; i < options.decoder_layers; ++i)
-    layers_.push_back(add(std::to_string(i), DecoderLayer(options)));
+    layers_.push_back(add(std::to_string(i), layer_of(options, nn::kModelLayer)));
 }
 
 std::vector<Tensor> Decoder::remember(const Tensor& memory) const {
-  std::vector<Tensor> made;
-  made.reserve(layers_.size());
-  for (const DecoderLayer& layer : layers_) made.push_back(layer.remember(memory));
-  return made;
+  std::vector<Tensor> all;
+  all.reserve(layers_.size());
+  for (const nn::TransformerLayer& layer : layers_)
+    all.push_back(layer.memory().remember(memory));
+  return all;
 }
 
 Tensor Decoder::operator()(const Tensor& x, const Tensor& memory, const Tensor& lengths,
-                           const Places& places) const {
+                           const PositionTables& positions) const {
   // Padding comes last, so what counts never looks at it.
-  const SelfPlaces self{spec::causal(), places.turns};
-  Memory seen{{}, {.keep = spec::lengths(lengths)}, Want::output};
-  Tensor made = x;
-  for (const DecoderLayer& layer : layers_) {
-    seen.at = layer.remember(memory);
-    made = layer(made, self, seen).x;
-  }
-  return norm_(made);
+  const nn::AttentionContext self = within(spec::causal(), positions);
+  const nn::AttentionContext source{.keep = spec::lengths(lengths)};
+  Tensor y = x;
+  for (const nn::TransformerLayer& layer : layers_)
+    y = layer.forward(y, self, memory, source).output;
+  return norm_(y);
 }
 
-std::vector<DecoderLayer::Both> Decoder::inside(const Tensor& x, const Tensor& memory,
-                                                const StepSteering& source,
-                                                const Places& places) const {
-  const SelfPlaces self{spec::causal(), places.turns};
-  Memory seen{{}, source, Want::output};
-  std::vector<DecoderLayer::Both> all;
-  Tensor made = x;
-  for (const DecoderLayer& layer : layers_) {
-    seen.at = layer.remember(memory);
-    all.push_back(layer.inside(made, self, seen));
-    made = layer(made, self, seen).x;
+std::vector<Decoder::InsideLayer> Decoder::inside(const Tensor& x, const Tensor& memory,
+                                                  const nn::AttentionContext& source,
+                                                  const PositionTables& positions) const {
+  const nn::AttentionContext self = within(spec::causal(), positions);
+  std::vector<InsideLayer> all;
+  Tensor y = x;
+  for (const nn::TransformerLayer& layer : layers_) {
+    const Tensor normal = layer.self_norm()(y);
+    const Tensor z = y + layer.self().forward_with(normal, normal, normal, self).output;
+    all.push_back({Inside(layer.self(), normal, normal, self),
+                   Inside(layer.memory(), layer.memory_norm()(z), memory, source)});
+    y = layer.forward(y, self, memory, source).output;
   }
   return all;
 }
 
-std::vector<DecoderLayer::Kept> Decoder::begin(PackedLayers& packed) const {
-  std::vector<DecoderLayer::Kept> kept;
-  kept.reserve(layers_.size());
-  for (const DecoderLayer& layer : layers_) kept.push_back({layer.packed(packed), {}});
-  return kept;
+std::vector<LayerStep> Decoder::begin(PackedLayers& packed) const {
+  std::vector<LayerStep> steps;
+  steps.reserve(layers_.size());
+  for (const nn::TransformerLayer& layer : layers_) steps.emplace_back(layer, packed);
+  return steps;
 }
 
-Decoder::Made Decoder::next(const Tensor& x, const std::vector<Tensor>& memory,
-                            const StepSteering& source, const Places& places,
-                            std::vector<DecoderLayer::Kept>& kept) const {
-  Memory seen{{}, source, Want::output};
-  DecoderLayer::Made made{x, {}};
-  for (std::size_t i = 0; i < layers_.size(); ++i) {
-    if (i + 1 == layers_.size()) seen.want = Want::output | Want::weights;
-    seen.at = memory[i];
-    made = layers_[i].next(made.x, places.turns, seen, kept[i]);
+Decoder::Next Decoder::next(const Tensor& x, const std::vector<Tensor>& memory,
+                            const nn::AttentionContext& source, const PositionTables& positions,
+                            std::vector<LayerStep>& steps) const {
+  nn::AttentionContext over = source;
+  nn::TransformerLayer::Result y{x, {}};
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (i + 1 == steps.size()) over.want = Want::output | Want::weights;
+    y = steps[i](y.output, positions.rotary, memory[i], over);
   }
-  return {norm_(made.x), mean(made.weights, 1)};
+  return {norm_(y.output), mean(y.weights, 1)};
 }
 
 }  // namespace attn::models::transformer

@@ -2,7 +2,7 @@
 
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "nn/heads/weight_dropout.hpp"
+#include "nn/attention/weight_dropout.hpp"
 
 namespace attn::nn {
 

@@ -2,9 +2,9 @@
 
 #include <vector>
 
+#include "attn/nn/attention/multi_head_attention.hpp"
 #include "attn/nn/heads/additive_attention.hpp"
 #include "attn/nn/heads/dot_product_attention.hpp"
-#include "attn/nn/heads/multi_head_attention.hpp"
 #include "attn/nn/linear.hpp"
 #include "attn/nn/registry.hpp"
 #include "attn/tensor/attend.hpp"
@@ -117,7 +117,7 @@ Mechanism multi_head_layer() {
 Tensor q = uniform({2, 3, 8}, -1, 1, nn::random());
 Tensor k = uniform({2, 5, 6}, -1, 1, nn::random());
 Attended looked = attention.forward(q, k, k, {}, Want::output | Want::weights);)",
-      .header = "attn/nn/heads/multi_head_attention.hpp",
+      .header = "attn/nn/attention/multi_head_attention.hpp",
       .run =
           [](const Given& given) {
             const bool bias = given.options.flag("bias", given.has_parameter("W_q.bias"));

@@ -6,12 +6,12 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
-#include "attn/nn/heads/torch_multihead_attention.hpp"
-#include "attn/nn/heads/transformer_decoder_layer.hpp"
-#include "attn/nn/heads/transformer_encoder_layer.hpp"
-#include "attn/nn/heads/transformer_layer_options.hpp"
+#include "attn/nn/attention/torch_multihead_attention.hpp"
 #include "attn/nn/linear.hpp"
 #include "attn/nn/registry.hpp"
+#include "attn/nn/transformer/transformer_decoder_layer.hpp"
+#include "attn/nn/transformer/transformer_encoder_layer.hpp"
+#include "attn/nn/transformer/transformer_layer.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/random.hpp"
@@ -142,7 +142,7 @@ Tensor x = uniform({2, 5, 12}, -1, 1, nn::random());
 nn::TorchMasks masks;
 masks.keep = spec::causal();
 Attended looked = attention.forward(x, x, x, masks, Want::output | Want::weights);)",
-      .header = "attn/nn/heads/torch_multihead_attention.hpp",
+      .header = "attn/nn/attention/torch_multihead_attention.hpp",
       .run = run_multihead,
       .example = multihead_example,
   };
@@ -169,7 +169,7 @@ Tensor x = uniform({2, 5, 16}, -1, 1, nn::random());
 nn::TorchMasks masks;
 masks.keep = spec::causal();
 Tensor y = layer(x, masks);)",
-      .header = "attn/nn/heads/transformer_encoder_layer.hpp",
+      .header = "attn/nn/transformer/transformer_encoder_layer.hpp",
       .run =
           [](const Given& given) {
             const auto layer =
@@ -211,7 +211,7 @@ Tensor memory = uniform({2, 5, 16}, -1, 1, nn::random());
 nn::TransformerDecoderLayer::Masks masks;
 masks.tgt.keep = spec::causal();
 Tensor y = layer.forward(x, memory, masks);)",
-      .header = "attn/nn/heads/transformer_decoder_layer.hpp",
+      .header = "attn/nn/transformer/transformer_decoder_layer.hpp",
       .run =
           [](const Given& given) {
             const auto layer =

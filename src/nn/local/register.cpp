@@ -21,7 +21,7 @@ LocalScoreOptions score_of(const Given& given) {
   const std::string score = given.options.word("score", "dot");
   if (score == "dot") return {};
   if (score != "general") fail("attn::nn: score '", score, "'; dot and general are accepted");
-  return {.score = LocalScore::general,
+  return {.score = LuongScore::general,
           .query_dim = adapt::rows(given, "W_a.weight"),
           .key_dim = adapt::columns(given, "W_a.weight")};
 }
@@ -44,7 +44,7 @@ Given local_example(Random& random) {
 
 Made run_monotonic(const Given& given) {
   const auto module =
-      adapt::loaded(LocalMonotonicAttention({.reach = given.options.whole("D", 2),
+      adapt::loaded(LocalMonotonicAttention({.window = given.options.whole("D", 2),
                                              .score = score_of(given),
                                              .fade = fade_of(given, false),
                                              .offset = given.options.whole("offset", 0)}),
@@ -59,14 +59,14 @@ Made run_predictive(const Given& given) {
   const auto module =
       adapt::loaded(LocalPredictiveAttention({.query_dim = adapt::columns(given, "W_p.weight"),
                                               .hidden_dim = adapt::rows(given, "W_p.weight"),
-                                              .reach = given.options.whole("D", 2),
+                                              .window = given.options.whole("D", 2),
                                               .score = score_of(given),
                                               .fade = fade_of(given, true)}),
                     given);
   const LocalPredicted predicted =
       module.forward(given.need("queries"), given.need("keys"), given.need("values"),
                      given.in("valid_lens"), adapt::kBoth);
-  Made made = adapt::weights_and_context(predicted.looked, module.named_parameters());
+  Made made = adapt::weights_and_context(predicted.result, module.named_parameters());
   made.outputs.push_back({"p", predicted.centre});
   return made;
 }
@@ -86,7 +86,7 @@ Mechanism monotonic() {
           "score: dot or general\n"
           "gaussian: whether weights fade towards the ends; false in the paper\n"
           "offset: added to every centre, 0 if left out",
-      .snippet = R"(nn::LocalMonotonicAttention attention({.reach = 2});
+      .snippet = R"(nn::LocalMonotonicAttention attention({.window = 2});
 Tensor q = uniform({2, 5, 8}, -1, 1, nn::random());
 Tensor k = uniform({2, 9, 8}, -1, 1, nn::random());
 Attended looked = attention.forward(q, k, k, {}, Want::output | Want::weights);)",
@@ -113,11 +113,11 @@ Mechanism predictive() {
           "score: dot or general\n"
           "gaussian: whether weights fade towards the ends; true in the paper",
       .snippet =
-          R"(nn::LocalPredictiveAttention attention({.query_dim = 8, .hidden_dim = 6, .reach = 2});
+          R"(nn::LocalPredictiveAttention attention({.query_dim = 8, .hidden_dim = 6, .window = 2});
 Tensor q = uniform({2, 5, 8}, -1, 1, nn::random());
 Tensor k = uniform({2, 9, 8}, -1, 1, nn::random());
 nn::LocalPredicted predicted = attention.forward(q, k, k);
-Tensor context = predicted.looked.output, place = predicted.centre;)",
+Tensor context = predicted.result.output, place = predicted.centre;)",
       .header = "attn/nn/local/local_predictive.hpp",
       .run = run_predictive,
       .example =

@@ -3,11 +3,13 @@
 #include "attn/nn/linear.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "nn/attention/weight_dropout.hpp"
 
 namespace attn::nn {
 
 AdditiveScore::AdditiveScore(const AdditiveScoreOptions& options)
-    : w_q_(add(
+    : dropout_(options.dropout),
+      w_q_(add(
           "W_q",
           Linear({.in = options.query_dim, .out = options.hidden_dim, .bias = Bias::none}))),
       w_k_(add("W_k",
@@ -16,14 +18,8 @@ AdditiveScore::AdditiveScore(const AdditiveScoreOptions& options)
 
 Attended AdditiveScore::forward(const Tensor& q, const Tensor& k, const Tensor& v,
                                 const Keep& keep, const Want& want) const {
-  return pool(q, k, v, keep, spec::softmax(), want);
-}
-
-Attended AdditiveScore::pool(const Tensor& q, const Tensor& k, const Tensor& v,
-                             const Keep& keep, const spec::Normaliser& normaliser,
-                             const Want& want) const {
-  const Tensor weight = w_v_.weight().squeeze(0);
-  return attend(w_q_(q), w_k_(k), v, spec::additive(weight), keep, normaliser, want);
+  return attend(w_q_(q), keys(k), v, spec::additive(score_weight()), keep,
+                softmax_with_dropout(*this, dropout_), want);
 }
 
 }  // namespace attn::nn

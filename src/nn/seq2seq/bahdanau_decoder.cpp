@@ -6,6 +6,7 @@
 #include "attn/nn/embedding.hpp"
 #include "attn/nn/linear.hpp"
 #include "attn/nn/recurrent.hpp"
+#include "attn/nn/score/additive.hpp"
 #include "attn/nn/seq2seq/decoder_step.hpp"
 #include "attn/tensor/ops/attention_decoder.hpp"
 #include "attn/tensor/tensor.hpp"
@@ -20,18 +21,13 @@ std::int64_t or_hidden(std::int64_t dim, const BahdanauDecoderOptions& options) 
 
 }  // namespace
 
-AlignmentModel::AlignmentModel(std::int64_t query_dim, std::int64_t key_dim,
-                               std::int64_t hidden)
-    : w_q_(add("W_q", Linear({.in = query_dim, .out = hidden, .bias = Bias::none}))),
-      w_k_(add("W_k", Linear({.in = key_dim, .out = hidden, .bias = Bias::none}))),
-      w_v_(add("w_v", Linear({.in = hidden, .out = 1, .bias = Bias::none}))) {}
-
 BahdanauDecoder::BahdanauDecoder(const BahdanauDecoderOptions& options)
     : embedding_(add("embedding",
                      Embedding({.rows = options.vocabulary, .features = options.embedding}))),
       attention_(add("attention",
-                     AlignmentModel(options.hidden, or_hidden(options.source_dim, options),
-                                    or_hidden(options.attention_dim, options)))),
+                     AdditiveScore({.query_dim = options.hidden,
+                                    .key_dim = or_hidden(options.source_dim, options),
+                                    .hidden_dim = or_hidden(options.attention_dim, options)}))),
       rnn_(add("rnn", Gru({.in = or_hidden(options.source_dim, options) + options.embedding,
                            .hidden = options.hidden,
                            .layers = options.layers}))),

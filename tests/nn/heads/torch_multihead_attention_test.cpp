@@ -1,4 +1,4 @@
-#include "attn/nn/heads/torch_multihead_attention.hpp"
+#include "attn/nn/attention/torch_multihead_attention.hpp"
 
 #include <gtest/gtest.h>
 

@@ -50,19 +50,20 @@ struct Neighbours {
 };
 
 constexpr nn::LocalScoreOptions kGeneral{
-    .score = nn::LocalScore::general, .query_dim = kKinds, .key_dim = kKinds};
+    .score = nn::LuongScore::general, .query_dim = kKinds, .key_dim = kKinds};
 
 struct Window {
-  std::int64_t reach;
+  std::int64_t window;
   std::int64_t offset;
 };
 
 /// Query t asks for one of the items t, t + 1 and t + 2.
 double train_monotonic(const Window& window) {
   constexpr std::int64_t kSteps = kItems - 2;
-  const WithHead model(nn::LocalMonotonicAttention(
-                           {.reach = window.reach, .score = kGeneral, .offset = window.offset}),
-                       kClasses, kClasses);
+  const WithHead model(
+      nn::LocalMonotonicAttention(
+          {.window = window.window, .score = kGeneral, .offset = window.offset}),
+      kClasses, kClasses);
   return train(model, 150, 0.05, [&] {
     std::vector<std::int64_t> places;
     for (std::int64_t i = 0; i < kBatch * kSteps; ++i)
@@ -75,10 +76,11 @@ double train_monotonic(const Window& window) {
 
 /// A window that covers everything fails on the same task, and so do those at other places.
 TEST(LocalMonotonicAttention, LearnsWhatOnlyItsWindowTells) {
-  for (const Window& wrong : {Window{.reach = kItems, .offset = 1},
-                              Window{.reach = 1, .offset = 0}, Window{.reach = 1, .offset = 2}})
+  for (const Window& wrong :
+       {Window{.window = kItems, .offset = 1}, Window{.window = 1, .offset = 0},
+        Window{.window = 1, .offset = 2}})
     expect_learns(
-        0.25, [] { return train_monotonic({.reach = 1, .offset = 1}); },
+        0.25, [] { return train_monotonic({.window = 1, .offset = 1}); },
         [&] { return train_monotonic(wrong); });
 }
 
@@ -102,20 +104,20 @@ double train_places(const M& mechanism, const Look& look) {
   });
 }
 
-double train_predictive(std::int64_t reach, nn::Fade fade) {
+double train_predictive(std::int64_t window, nn::Fade fade) {
   return train_places(
       nn::LocalPredictiveAttention(
-          {.query_dim = 1 + kKinds, .hidden_dim = 16, .reach = reach, .fade = fade}),
+          {.query_dim = 1 + kKinds, .hidden_dim = 16, .window = window, .fade = fade}),
       [](const auto& looks, const Tensor& query, const Tensor& keys, const Tensor& values) {
-        return looks.forward(query, keys, values).looked.output;
+        return looks.forward(query, keys, values).result.output;
       });
 }
 
 /// The same window, but it stays in the middle.
-double train_fixed(std::int64_t reach) {
+double train_fixed(std::int64_t window) {
   return train_places(
       nn::LocalMonotonicAttention(
-          {.reach = reach, .fade = nn::Fade::gaussian, .offset = kItems / 2}),
+          {.window = window, .fade = nn::Fade::gaussian, .offset = kItems / 2}),
       [](const auto& looks, const Tensor& query, const Tensor& keys, const Tensor& values) {
         return looks.forward(query, keys, values).output;
       });

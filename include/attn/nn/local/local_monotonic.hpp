@@ -7,15 +7,15 @@
 
 #include <cstdint>
 
+#include "attn/nn/attention/luong_attention.hpp"
 #include "attn/nn/local/local_options.hpp"
-#include "attn/nn/module.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
 
 struct LocalMonotonicOptions {
-  std::int64_t reach;  ///< D, on either side
+  std::int64_t window;  ///< D, on either side
   LocalScoreOptions score{};
   Fade fade = Fade::none;
   std::int64_t offset = 0;
@@ -23,7 +23,7 @@ struct LocalMonotonicOptions {
 
 /// p_t = t + offset, w = softmax of the scores with |s - p_t| <= D. Windows are clipped at the
 /// ends, not shifted; one wholly past the sentence gives zeros. Keys outside are not scored.
-class LocalMonotonicAttention : public Module {
+class LocalMonotonicAttention : public LuongAttention {
  public:
   explicit LocalMonotonicAttention(const LocalMonotonicOptions& options);
 
@@ -33,8 +33,7 @@ class LocalMonotonicAttention : public Module {
                    const Tensor& lengths = {}, const Want& want = Want::output) const;
 
  private:
-  LocalMonotonicOptions options_;
-  Tensor w_a_;  ///< "W_a.weight" [query_dim, key_dim], of the general score
+  std::int64_t offset_;
 };
 
 }  // namespace attn::nn

@@ -1,5 +1,4 @@
-/// What the local attentions share: the score inside the window, and whether weights fade
-/// towards its ends.
+/// The score inside the window of a local attention.
 
 #pragma once
 
@@ -7,19 +6,13 @@
 
 #include <cstdint>
 
-#include "attn/core/cxx20.hpp"  // IWYU pragma: keep
+#include "attn/nn/attention/luong_attention.hpp"
 
 namespace attn::nn {
 
-/// q . k, or q^T W_a k.
-enum class LocalScore { dot, general };
-
-/// Whether weights are multiplied by exp(-(s - p)^2 / (2 sigma^2)), sigma = D / 2.
-enum class Fade { none, gaussian };
-
 /// The parameter W_a, where the score is general, is [query_dim, key_dim].
 struct LocalScoreOptions {
-  LocalScore score = LocalScore::dot;
+  LuongScore score = LuongScore::dot;  ///< dot or general
   std::int64_t query_dim = 0;
   std::int64_t key_dim = 0;
 };

@@ -7,9 +7,8 @@
 
 #include <cstdint>
 
-#include "attn/nn/linear.hpp"
+#include "attn/nn/attention/luong_attention.hpp"
 #include "attn/nn/local/local_options.hpp"
-#include "attn/nn/module.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/tensor.hpp"
 
@@ -18,20 +17,20 @@ namespace attn::nn {
 struct LocalPredictiveOptions {
   std::int64_t query_dim;
   std::int64_t hidden_dim;
-  std::int64_t reach;  ///< D, on either side
+  std::int64_t window;  ///< D, on either side
   LocalScoreOptions score{};
   Fade fade = Fade::gaussian;
 };
 
 struct LocalPredicted {
   Tensor centre;  ///< [batch, queries]: p, a real number in [0, length]
-  Attended looked;
+  Attended result;
 };
 
 /// p = length * sigmoid(v_p . tanh(W_p q)), w_s = softmax in |s - p| <= D, times
 /// exp(-(s - p)^2 / (2 sigma^2)) with sigma = D / 2. Nothing is renormalised. The gradient
 /// reaches p through the Gaussian alone: which keys are in the window is constant.
-class LocalPredictiveAttention : public Module {
+class LocalPredictiveAttention : public LuongAttention {
  public:
   explicit LocalPredictiveAttention(const LocalPredictiveOptions& options);
 
@@ -39,12 +38,6 @@ class LocalPredictiveAttention : public Module {
   /// lengths i64 [batch] or none.
   LocalPredicted forward(const Tensor& q, const Tensor& k, const Tensor& v,
                          const Tensor& lengths = {}, const Want& want = Want::output) const;
-
- private:
-  LocalPredictiveOptions options_;
-  Linear w_p_;  ///< "W_p" [hidden_dim, query_dim], no bias
-  Tensor v_p_;  ///< [hidden_dim]
-  Tensor w_a_;  ///< "W_a.weight" [query_dim, key_dim], of the general score
 };
 
 }  // namespace attn::nn

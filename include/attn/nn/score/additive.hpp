@@ -18,6 +18,7 @@ struct AdditiveScoreOptions {
   std::int64_t query_dim;
   std::int64_t key_dim;
   std::int64_t hidden_dim;
+  double dropout = 0.0;  ///< of the weights, while training
 };
 
 /// w = softmax(w_v . tanh(W_q q + W_k k)), context = w v. The keys are projected once, and the
@@ -30,12 +31,13 @@ class AdditiveScore : public Module {
   Attended forward(const Tensor& q, const Tensor& k, const Tensor& v, const Keep& keep = {},
                    const Want& want = Want::output) const;
 
- protected:
-  /// The same with another normaliser.
-  Attended pool(const Tensor& q, const Tensor& k, const Tensor& v, const Keep& keep,
-                const spec::Normaliser& normaliser, const Want& want) const;
+  // Its parts, as a decoder needs them: W_k k is made once, W_q q at each step.
+  Tensor keys(const Tensor& k) const { return w_k_(k); }
+  const Tensor& query_weight() const { return w_q_.weight(); }  ///< [hidden_dim, query_dim]
+  Tensor score_weight() const { return w_v_.weight().reshape({-1}); }
 
  private:
+  double dropout_;
   Linear w_q_;  ///< "W_q" [hidden_dim, query_dim], no bias
   Linear w_k_;  ///< "W_k" [hidden_dim, key_dim], no bias
   Linear w_v_;  ///< "w_v" [1, hidden_dim], no bias

@@ -7,8 +7,7 @@
 
 #include <cstdint>
 
-#include "attn/nn/linear.hpp"
-#include "attn/nn/module.hpp"
+#include "attn/nn/attention/luong_attention.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/tensor.hpp"
 
@@ -22,18 +21,19 @@ struct ConcatAttentionOptions {
 
 /// w = softmax(v_a . tanh(W_a [q; k])), context = w v, the query first. W_a [q; k] is W_a's
 /// first columns times q plus its last times k, so no pair is ever joined.
-class ConcatAttention : public Module {
+class ConcatAttention : public LuongAttention {
  public:
-  explicit ConcatAttention(const ConcatAttentionOptions& options);
+  explicit ConcatAttention(const ConcatAttentionOptions& options)
+      : LuongAttention({.query_dim = options.query_dim,
+                        .key_dim = options.key_dim,
+                        .score = LuongScore::concat,
+                        .hidden_dim = options.hidden_dim}) {}
 
   /// q [batch, queries, query_dim], k [batch, keys, key_dim], v [batch, keys, value_dim].
   Attended forward(const Tensor& q, const Tensor& k, const Tensor& v, const Keep& keep = {},
-                   const Want& want = Want::output) const;
-
- private:
-  std::int64_t query_dim_;
-  Linear w_a_;  ///< "W_a" [hidden_dim, query_dim + key_dim], no bias
-  Tensor v_a_;  ///< "v_a" [hidden_dim]
+                   const Want& want = Want::output) const {
+    return LuongAttention::forward(q, read(k, v, {}), 0, {.keep = keep, .want = want});
+  }
 };
 
 }  // namespace attn::nn

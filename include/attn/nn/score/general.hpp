@@ -7,8 +7,7 @@
 
 #include <cstdint>
 
-#include "attn/nn/linear.hpp"
-#include "attn/nn/module.hpp"
+#include "attn/nn/attention/luong_attention.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/tensor.hpp"
 
@@ -20,16 +19,18 @@ struct GeneralAttentionOptions {
 };
 
 /// w = softmax(q^T W_a k), context = w v. The keys are projected once: W_a k.
-class GeneralAttention : public Module {
+class GeneralAttention : public LuongAttention {
  public:
-  explicit GeneralAttention(const GeneralAttentionOptions& options);
+  explicit GeneralAttention(const GeneralAttentionOptions& options)
+      : LuongAttention({.query_dim = options.query_dim,
+                        .key_dim = options.key_dim,
+                        .score = LuongScore::general}) {}
 
   /// q [batch, queries, query_dim], k [batch, keys, key_dim], v [batch, keys, value_dim].
   Attended forward(const Tensor& q, const Tensor& k, const Tensor& v, const Keep& keep = {},
-                   const Want& want = Want::output) const;
-
- private:
-  Linear w_a_;  ///< "W_a" [query_dim, key_dim], no bias
+                   const Want& want = Want::output) const {
+    return LuongAttention::forward(q, read(k, v, {}), 0, {.keep = keep, .want = want});
+  }
 };
 
 }  // namespace attn::nn

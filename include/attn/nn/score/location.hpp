@@ -7,8 +7,7 @@
 
 #include <cstdint>
 
-#include "attn/nn/linear.hpp"
-#include "attn/nn/module.hpp"
+#include "attn/nn/attention/luong_attention.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/tensor.hpp"
 
@@ -20,16 +19,19 @@ struct LocationAttentionOptions {
 };
 
 /// w = softmax((W_a q)[0 .. keys)), context = w v. Rows of W_a past the keys are not used.
-class LocationAttention : public Module {
+class LocationAttention : public LuongAttention {
  public:
-  explicit LocationAttention(const LocationAttentionOptions& options);
+  explicit LocationAttention(const LocationAttentionOptions& options)
+      : LuongAttention({.query_dim = options.query_dim,
+                        .key_dim = 0,
+                        .score = LuongScore::location,
+                        .max_keys = options.max_keys}) {}
 
   /// q [batch, queries, query_dim], v [batch, keys, value_dim], keys <= max_keys.
   Attended forward(const Tensor& q, const Tensor& v, const Keep& keep = {},
-                   const Want& want = Want::output) const;
-
- private:
-  Linear w_a_;  ///< "W_a" [max_keys, query_dim], no bias
+                   const Want& want = Want::output) const {
+    return LuongAttention::forward(q, read({}, v, {}), 0, {.keep = keep, .want = want});
+  }
 };
 
 }  // namespace attn::nn

@@ -11,27 +11,12 @@
 #include "attn/nn/linear.hpp"
 #include "attn/nn/module.hpp"
 #include "attn/nn/recurrent.hpp"
+#include "attn/nn/score/additive.hpp"
 #include "attn/nn/seq2seq/decoder_step.hpp"
 #include "attn/tensor/ops/attention_decoder.hpp"
 #include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
-
-/// The paper's alignment model a(s, h) = w_v . tanh(W_q s + W_k h) with its parts in reach, as
-/// a decoder needs them: W_k h is made once, W_q s at each step.
-class AlignmentModel : public Module {
- public:
-  AlignmentModel(std::int64_t query_dim, std::int64_t key_dim, std::int64_t hidden);
-
-  Tensor keys(const Tensor& source) const { return w_k_(source); }
-  const Tensor& query_weight() const { return w_q_.weight(); }  ///< [hidden, query_dim]
-  Tensor score_weight() const { return w_v_.weight().reshape({-1}); }
-
- private:
-  Linear w_q_;  ///< "W_q", no bias
-  Linear w_k_;  ///< "W_k", no bias
-  Linear w_v_;  ///< "w_v" [1, hidden], no bias
-};
 
 struct BahdanauDecoderOptions {
   std::int64_t vocabulary;
@@ -71,10 +56,10 @@ class BahdanauDecoder : public Module {
                    const DecoderState& state) const;
 
  private:
-  Embedding embedding_;       ///< "embedding"
-  AlignmentModel attention_;  ///< "attention"
-  Gru rnn_;                   ///< "rnn", source_dim + embedding -> hidden
-  Linear dense_;              ///< "dense"
+  Embedding embedding_;      ///< "embedding"
+  AdditiveScore attention_;  ///< "attention"
+  Gru rnn_;                  ///< "rnn", source_dim + embedding -> hidden
+  Linear dense_;             ///< "dense"
 };
 
 }  // namespace attn::nn

@@ -1,4 +1,4 @@
-#include "models/transformer/past.hpp"
+#include "models/transformer/kv_cache.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -13,7 +13,6 @@
 #include "attn/nn/seq2seq/decoder_step.hpp"
 #include "attn/tensor/storage.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "models/transformer/attention.hpp"
 
 namespace attn::models::transformer {
 namespace {
@@ -66,7 +65,7 @@ void Ancestry::append() {
 }
 
 RowMoves Ancestry::select(std::span<const std::int64_t> rows) {
-  RowMoves made{static_cast<std::int64_t>(rows.size()), {}};
+  RowMoves result{static_cast<std::int64_t>(rows.size()), {}};
   const bool in_place = rows.size() == origins_.size();
   std::vector<std::vector<std::int64_t>> after;
   after.reserve(rows.size());
@@ -78,32 +77,36 @@ RowMoves Ancestry::select(std::span<const std::int64_t> rows) {
       shared =
           std::mismatch(taken.begin(), taken.end(), origins_[to].begin()).first - taken.begin();
     if (shared < static_cast<std::int64_t>(taken.size()))
-      made.moves.push_back({static_cast<std::int64_t>(to), rows[to], shared});
+      result.moves.push_back({static_cast<std::int64_t>(to), rows[to], shared});
   }
   origins_ = std::move(after);
-  return made;
+  return result;
 }
 
-void Past::append(const KeysValues& now) {
-  const Shape& added = now.keys.shape();  // [rows, heads, 1, channels]
+void KvCache::append(const Tensor& keys, const Tensor& values) {
+  const Shape& added = keys.shape();  // [rows, heads, 1, channels]
   if (!memory_.defined()) {
-    memory_ = Tensor::empty({added[0], kFirstCapacity, 2, added[1], added[3]}, now.keys.dtype(),
-                            now.keys.device());
+    memory_ = Tensor::empty({added[0], kFirstCapacity, 2, added[1], added[3]}, keys.dtype(),
+                            keys.device());
   } else if (length_ == memory_.size(1)) {
     const Tensor wider = room(memory_, memory_.size(0), 2 * length_);
     wider.slice(1, 0, length_).copy_from(memory_);
     memory_ = wider;
   }
-  part_of(memory_, 0, length_, length_ + 1).copy_from(now.keys);
-  part_of(memory_, 1, length_, length_ + 1).copy_from(now.values);
+  part_of(memory_, 0, length_, length_ + 1).copy_from(keys);
+  part_of(memory_, 1, length_, length_ + 1).copy_from(values);
   ++length_;
 }
 
-KeysValues Past::seen() const {
-  return {part_of(memory_, 0, 0, length_), part_of(memory_, 1, 0, length_)};
+Tensor KvCache::keys() const {
+  return part_of(memory_, 0, 0, length_);
 }
 
-void Past::select(const RowMoves& moves) {
+Tensor KvCache::values() const {
+  return part_of(memory_, 1, 0, length_);
+}
+
+void KvCache::select(const RowMoves& moves) {
   if (!memory_.defined()) return;
   if (memory_.device() == Device::gpu) {
     memory_ = nn::select_rows(memory_, 0, rows_after(moves, memory_.size(0)));
@@ -122,7 +125,7 @@ void Past::select(const RowMoves& moves) {
 }
 
 /// Rows may change places, so what moves is set aside first.
-void Past::move_within(const RowMoves& moves) {
+void KvCache::move_within(const RowMoves& moves) {
   const Bytes bytes(memory_);
   std::vector<std::size_t> starts(moves.moves.size() + 1, 0);
   for (std::size_t i = 0; i < moves.moves.size(); ++i)

@@ -1,4 +1,4 @@
-#include "nn/heads/split_heads.hpp"
+#include "nn/attention/split_heads.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -6,10 +6,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstdint>
-#include <vector>
 
+#include "attn/nn/attention/multi_head_attention.hpp"
 #include "attn/nn/linear.hpp"
-#include "attn/nn/module.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/tensor.hpp"
 
@@ -24,6 +23,10 @@ struct TorchMasks {
   /// In this library's polarity, and faster where a formula tells the mask, as spec::causal().
   Keep keep;
 };
+
+/// The masks in this library's terms, with so many keys appended that are never masked.
+AttentionContext attention_context(const TorchMasks& masks, std::int64_t heads,
+                                   std::int64_t appended = 0);
 
 /// Keys and values that are put behind those given, and are never masked.
 enum class AppendedKeys { none, learnt, zero, learnt_and_zero };
@@ -41,7 +44,7 @@ struct TorchMultiheadAttentionOptions {
 /// Parameters: in_proj_weight [3 embed_dim, embed_dim], rows in the order q, k, v; or, where
 /// kdim or vdim differ, q_proj_weight, k_proj_weight [embed_dim, kdim] and v_proj_weight
 /// [embed_dim, vdim]; in_proj_bias [3 embed_dim]; out_proj; bias_k, bias_v [1, 1, embed_dim].
-class TorchMultiheadAttention : public Module {
+class TorchMultiheadAttention : public MultiHeadAttention {
  public:
   explicit TorchMultiheadAttention(const TorchMultiheadAttentionOptions& options);
 
@@ -52,21 +55,9 @@ class TorchMultiheadAttention : public Module {
                    const TorchMasks& masks = {}, const Want& want = Want::output) const;
 
  private:
-  struct Projected {
-    Tensor q;  ///< [batch, heads, positions, channels], and so are the others
-    Tensor k;
-    Tensor v;
-  };
-  Projected project(const Tensor& query, const Tensor& key, const Tensor& value) const;
-  Tensor projected(const Tensor& x, std::int64_t first, std::int64_t parts) const;
   Tensor with_appended(const Tensor& x, const Tensor& learnt) const;
-  std::int64_t appended() const;
 
-  TorchMultiheadAttentionOptions options_;
-  Tensor in_proj_weight_;
-  std::vector<Tensor> separate_weights_;  ///< q, k, v where they differ
-  Tensor in_proj_bias_;
-  Linear out_proj_;
+  AppendedKeys appended_;
   Tensor bias_k_;
   Tensor bias_v_;
 };

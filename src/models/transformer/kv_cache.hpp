@@ -1,4 +1,5 @@
-/// Keys and values of a decoding's past, in rows that beams take over from each other.
+/// KvCache: keys and values of a decoding's earlier positions, in rows that beams take over
+/// from each other.
 
 #pragma once
 
@@ -10,7 +11,6 @@
 #include <vector>
 
 #include "attn/tensor/tensor.hpp"
-#include "models/transformer/attention.hpp"
 
 namespace attn::models::transformer {
 
@@ -41,12 +41,13 @@ class Ancestry {
 };
 
 /// Of one layer: [rows, capacity, 2, heads, channels], which doubles when it is full.
-class Past {
+class KvCache {
  public:
-  /// One position: [rows, heads, 1, channels].
-  void append(const KeysValues& now);
-  /// Views of all positions so far.
-  KeysValues seen() const;
+  /// One position: [rows, heads, 1, channels] each.
+  void append(const Tensor& keys, const Tensor& values);
+  /// Views of all positions so far, [rows, heads, positions, channels].
+  Tensor keys() const;
+  Tensor values() const;
   void select(const RowMoves& moves);
 
  private:

@@ -1,0 +1,100 @@
+/// A layer of the Transformer: of its encoder, or, with a memory, of its decoder. Vaswani et
+/// al., 2017, arXiv:1706.03762.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstdint>
+#include <optional>
+
+#include "attn/nn/attention/multi_head_attention.hpp"
+#include "attn/nn/dropout.hpp"
+#include "attn/nn/layer_norm.hpp"
+#include "attn/nn/linear.hpp"
+#include "attn/nn/module.hpp"
+#include "attn/tensor/ops/pointwise.hpp"
+#include "attn/tensor/tensor.hpp"
+
+namespace attn::nn {
+
+/// Where a layer normalises: behind each residual sum (Vaswani et al., 2017), or in front of
+/// each part (Xiong et al., 2020, arXiv:2002.04745).
+enum class NormOrder { after, before };
+
+/// How the parts of a layer are called and begin.
+struct LayerConvention {
+  const char* self_norm;
+  const char* self;
+  const char* memory_norm;  ///< of a decoder
+  const char* memory;       ///< so
+  const char* feed_norm;
+  const char* feed_in;
+  const char* feed_out;
+  MultiHeadConvention self_heads;
+  MultiHeadConvention memory_heads;
+  FirstWeights feed;
+};
+
+/// torch.nn.TransformerEncoderLayer and torch.nn.TransformerDecoderLayer.
+inline constexpr LayerConvention kTorchEncoder{
+    "norm1",   "self_attn", nullptr,     nullptr,     "norm2",
+    "linear1", "linear2",   kTorchHeads, kTorchHeads, FirstWeights::fan_in};
+inline constexpr LayerConvention kTorchDecoder{
+    "norm1",   "self_attn", "norm2",     "multihead_attn", "norm3",
+    "linear1", "linear2",   kTorchHeads, kTorchHeads,      FirstWeights::fan_in};
+/// The models of attn/models, in both stacks.
+inline constexpr LayerConvention kModelLayer{
+    "self_norm", "self",     "source_norm", "source",     "feed_norm",
+    "feed.in",   "feed.out", kSelfHeads,    kMemoryHeads, FirstWeights::glorot_each};
+
+struct TransformerLayerOptions {
+  std::int64_t dim;
+  std::int64_t heads;
+  std::int64_t feed_forward_dim;
+  Activation activation = Activation::relu;
+  NormOrder norm = NormOrder::after;
+  double layer_norm_eps = 1e-5;
+  /// Of the attention weights, of the hidden features and of what each part adds, in training.
+  double dropout = 0.0;
+  std::int64_t max_distance = 0;  ///< of relative positions in self attention; 0: none
+};
+
+/// Self attention, attention over a memory if it has one, and FF = out(f(in(x))); each with a
+/// residual sum and its own norm: x = norm(x + part(x)), or x = x + part(norm(x)).
+class TransformerLayer : public Module {
+ public:
+  /// A convention that names a memory makes a decoder's layer. Parts are registered in the
+  /// order in which they run.
+  TransformerLayer(const TransformerLayerOptions& options, const LayerConvention& convention);
+
+  struct Result {
+    Tensor output;   ///< the shape of x
+    Tensor weights;  ///< [batch, heads, positions, keys] over the memory, if they are wanted
+  };
+  /// x [batch, positions, dim], memory [batch, keys, dim] of a decoder's layer.
+  Result forward(const Tensor& x, const AttentionContext& self, const Tensor& memory = {},
+                 const AttentionContext& over_memory = {}) const;
+
+  // Its parts, for a decoding and for those who look inside.
+  const LayerNorm& self_norm() const { return self_norm_; }
+  const MultiHeadAttention& self() const { return self_; }
+  const LayerNorm& memory_norm() const { return *memory_norm_; }
+  const MultiHeadAttention& memory() const { return *memory_; }
+  const LayerNorm& feed_norm() const { return feed_norm_; }
+  const Linear& feed_in() const { return feed_in_; }
+  const Linear& feed_out() const { return feed_out_; }
+
+ private:
+  TransformerLayerOptions options_;
+  LayerNorm self_norm_;
+  MultiHeadAttention self_;
+  std::optional<LayerNorm> memory_norm_;
+  std::optional<MultiHeadAttention> memory_;
+  LayerNorm feed_norm_;
+  Linear feed_in_;   ///< [feed_forward_dim, dim]
+  Linear feed_out_;  ///< [dim, feed_forward_dim]
+  Dropout dropout_;
+};
+
+}  // namespace attn::nn
