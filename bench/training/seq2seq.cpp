@@ -7,10 +7,10 @@
 
 #include "attn/core/thread_pool.hpp"
 #include "attn/nn/init.hpp"
+#include "attn/nn/mechanisms/seq2seq/bahdanau_decoder.hpp"
 #include "attn/nn/module.hpp"
 #include "attn/nn/optimiser.hpp"
-#include "attn/nn/seq2seq/bahdanau_decoder.hpp"
-#include "attn/nn/seq2seq/rnn_encoder.hpp"
+#include "attn/nn/recurrent/rnn_encoder.hpp"
 #include "attn/tensor/ops/loss.hpp"
 #include "attn/tensor/ops/rnn.hpp"
 #include "attn/tensor/random.hpp"

@@ -6,8 +6,8 @@
 #include <cstdio>
 
 #include "attn/nn/init.hpp"
+#include "attn/nn/mechanisms/score/general.hpp"
 #include "attn/nn/optimiser.hpp"
-#include "attn/nn/score/general.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops.hpp"
 #include "attn/tensor/random.hpp"

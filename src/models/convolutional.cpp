@@ -9,10 +9,10 @@
 
 #include "attn/models/options.hpp"
 #include "attn/models/seq2seq.hpp"
-#include "attn/nn/composed/multi_step_attention.hpp"
 #include "attn/nn/linear.hpp"
+#include "attn/nn/mechanisms/composed/multi_step_attention.hpp"
 #include "attn/nn/position/sinusoidal_encoding.hpp"
-#include "attn/nn/seq2seq/decoder_step.hpp"
+#include "attn/nn/recurrent/decoder_step.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/join.hpp"
 #include "attn/tensor/ops/normalise.hpp"

@@ -9,8 +9,8 @@
 
 #include "attn/models/options.hpp"
 #include "attn/models/seq2seq.hpp"
+#include "attn/nn/mechanisms/pointer/pointer_generator.hpp"
 #include "attn/nn/module.hpp"
-#include "attn/nn/pointer/pointer_generator.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "models/step_context.hpp"
 

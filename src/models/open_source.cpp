@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "attn/models/steering.hpp"
-#include "attn/nn/seq2seq/decoder_step.hpp"
+#include "attn/nn/recurrent/decoder_step.hpp"
 #include "attn/tensor/ops/attention_decoder.hpp"
 #include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/tensor.hpp"

@@ -6,7 +6,7 @@
 #include "attn/models/seq2seq.hpp"
 #include "attn/nn/linear.hpp"
 #include "attn/nn/recurrent.hpp"
-#include "attn/nn/seq2seq/decoder_step.hpp"
+#include "attn/nn/recurrent/decoder_step.hpp"
 #include "attn/tensor/ops/join.hpp"
 #include "attn/tensor/ops/normalise.hpp"
 #include "attn/tensor/ops/pointwise.hpp"

@@ -16,7 +16,7 @@
 #include "attn/nn/module.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "nn/families.hpp"
+#include "nn/mechanisms/families.hpp"
 #include "tensor/op.hpp"
 
 namespace attn::nn {

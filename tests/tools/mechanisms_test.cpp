@@ -35,8 +35,9 @@ TEST(Mechanisms, ThePageIsWhatTheRegistrySays) {
 
 TEST(Mechanisms, OneIsTaught) {
   const Said one = say({"mechanisms", "local_predictive"});
-  for (const char* part : {"Formula", "Paper", "Made of", "In C++", "include/attn/nn/local/",
-                           "    #include <attn/attn.hpp>\n", "    int main() {\n"})
+  for (const char* part :
+       {"Formula", "Paper", "Made of", "In C++", "include/attn/nn/mechanisms/local/",
+        "    #include <attn/attn.hpp>\n", "    int main() {\n"})
     EXPECT_NE(one.out.find(part), std::string::npos) << part;
 }
 

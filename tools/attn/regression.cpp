@@ -12,7 +12,7 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
-#include "attn/nn/regression/kernel_regression.hpp"
+#include "attn/nn/mechanisms/regression/kernel_regression.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/random.hpp"
 #include "attn/tensor/storage.hpp"

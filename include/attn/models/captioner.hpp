@@ -11,9 +11,9 @@
 
 #include "attn/models/picture_encoder.hpp"
 #include "attn/nn/embedding.hpp"
-#include "attn/nn/hard/doubly_stochastic.hpp"
-#include "attn/nn/hard/hard_attention.hpp"
 #include "attn/nn/linear.hpp"
+#include "attn/nn/mechanisms/hard/doubly_stochastic.hpp"
+#include "attn/nn/mechanisms/hard/hard_attention.hpp"
 #include "attn/nn/module.hpp"
 #include "attn/nn/recurrent.hpp"
 #include "attn/tensor/tensor.hpp"

@@ -13,7 +13,7 @@
 #include "attn/models/options.hpp"
 #include "attn/models/seq2seq.hpp"
 #include "attn/models/steering.hpp"
-#include "attn/nn/seq2seq/decoder_step.hpp"
+#include "attn/nn/recurrent/decoder_step.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/normalise.hpp"
 #include "attn/tensor/tape.hpp"

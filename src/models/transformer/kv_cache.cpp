@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "attn/core/dtype.hpp"
-#include "attn/nn/seq2seq/decoder_step.hpp"
+#include "attn/nn/recurrent/decoder_step.hpp"
 #include "attn/tensor/storage.hpp"
 #include "attn/tensor/tensor.hpp"
 

@@ -5,7 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "attn/tensor/tensor.hpp"
-#include "nn/glimpse/retina.hpp"
+#include "nn/mechanisms/glimpse/retina.hpp"
 
 namespace attn::gpu {
 

@@ -4,7 +4,7 @@
 
 #include "attn/core/error.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "nn/glimpse/retina.hpp"
+#include "nn/mechanisms/glimpse/retina.hpp"
 
 namespace attn::gpu {
 namespace {

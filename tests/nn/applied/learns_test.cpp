@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "attn/core/dtype.hpp"
-#include "attn/nn/applied/entailment_word_by_word.hpp"
-#include "attn/nn/applied/las_attention.hpp"
-#include "attn/nn/applied/las_listener_layer.hpp"
-#include "attn/nn/applied/location_aware.hpp"
-#include "attn/nn/applied/rush_summariser_attention.hpp"
 #include "attn/nn/init.hpp"
+#include "attn/nn/mechanisms/applied/entailment_word_by_word.hpp"
+#include "attn/nn/mechanisms/applied/las_attention.hpp"
+#include "attn/nn/mechanisms/applied/las_listener_layer.hpp"
+#include "attn/nn/mechanisms/applied/location_aware.hpp"
+#include "attn/nn/mechanisms/applied/rush_summariser_attention.hpp"
 #include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/ops/join.hpp"
 #include "attn/tensor/ops/loss.hpp"

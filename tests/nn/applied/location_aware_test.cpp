@@ -1,4 +1,4 @@
-#include "attn/nn/applied/location_aware.hpp"
+#include "attn/nn/mechanisms/applied/location_aware.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
-#include "attn/nn/applied/rush_summariser_attention.hpp"
 #include "attn/nn/init.hpp"
+#include "attn/nn/mechanisms/applied/rush_summariser_attention.hpp"
 #include "attn/tensor/random.hpp"
 #include "support/tolerance.hpp"
 

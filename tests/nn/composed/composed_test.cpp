@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
-#include "attn/nn/composed/attention_over_attention.hpp"
-#include "attn/nn/composed/key_value_memory.hpp"
-#include "attn/nn/composed/memory_network.hpp"
-#include "attn/nn/composed/multi_dimensional_attention.hpp"
 #include "attn/nn/init.hpp"
+#include "attn/nn/mechanisms/composed/attention_over_attention.hpp"
+#include "attn/nn/mechanisms/composed/key_value_memory.hpp"
+#include "attn/nn/mechanisms/composed/memory_network.hpp"
+#include "attn/nn/mechanisms/composed/multi_dimensional_attention.hpp"
 #include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/ops/reduce.hpp"

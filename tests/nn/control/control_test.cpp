@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
-#include "attn/nn/control/forced_attention.hpp"
-#include "attn/nn/control/key_value_cache.hpp"
-#include "attn/nn/control/kv_cache_equivalence.hpp"
-#include "attn/nn/control/merge_states.hpp"
+#include "attn/nn/attention/key_value_cache.hpp"
 #include "attn/nn/init.hpp"
+#include "attn/nn/mechanisms/control/forced_attention.hpp"
+#include "attn/nn/mechanisms/control/kv_cache_equivalence.hpp"
+#include "attn/nn/mechanisms/control/merge_states.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/random.hpp"
 #include "attn/tensor/tape.hpp"

@@ -1,4 +1,4 @@
-#include "attn/nn/glimpse/glimpse.hpp"
+#include "attn/nn/mechanisms/glimpse/glimpse.hpp"
 
 #include <gtest/gtest.h>
 

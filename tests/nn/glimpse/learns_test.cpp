@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "attn/nn/glimpse/glimpse_network.hpp"
-#include "attn/nn/glimpse/glimpse_policy.hpp"
+#include "attn/nn/mechanisms/glimpse/glimpse_network.hpp"
+#include "attn/nn/mechanisms/glimpse/glimpse_policy.hpp"
 #include "attn/tensor/ops/loss.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/ops/reduce.hpp"

@@ -1,4 +1,4 @@
-#include "attn/nn/hard/hard_attention.hpp"
+#include "attn/nn/mechanisms/hard/hard_attention.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "attn/nn/hard/doubly_stochastic.hpp"
-#include "attn/nn/hard/hard_attention.hpp"
 #include "attn/nn/linear.hpp"
+#include "attn/nn/mechanisms/hard/doubly_stochastic.hpp"
+#include "attn/nn/mechanisms/hard/hard_attention.hpp"
 #include "attn/nn/module.hpp"
 #include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/ops/loss.hpp"

@@ -7,9 +7,9 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/nn/init.hpp"
-#include "attn/nn/local/local_monotonic.hpp"
-#include "attn/nn/local/local_options.hpp"
-#include "attn/nn/local/local_predictive.hpp"
+#include "attn/nn/mechanisms/local/local_monotonic.hpp"
+#include "attn/nn/mechanisms/local/local_options.hpp"
+#include "attn/nn/mechanisms/local/local_predictive.hpp"
 #include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/ops/join.hpp"
 #include "attn/tensor/ops/loss.hpp"

@@ -9,8 +9,8 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/nn/init.hpp"
-#include "attn/nn/pointer/pointer.hpp"
-#include "attn/nn/pointer/pointer_generator.hpp"
+#include "attn/nn/mechanisms/pointer/pointer.hpp"
+#include "attn/nn/mechanisms/pointer/pointer_generator.hpp"
 #include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/ops/join.hpp"
 #include "attn/tensor/ops/pointwise.hpp"

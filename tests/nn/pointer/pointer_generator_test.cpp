@@ -1,4 +1,4 @@
-#include "attn/nn/pointer/pointer_generator.hpp"
+#include "attn/nn/mechanisms/pointer/pointer_generator.hpp"
 
 #include <gtest/gtest.h>
 

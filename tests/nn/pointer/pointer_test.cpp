@@ -1,4 +1,4 @@
-#include "attn/nn/pointer/pointer.hpp"
+#include "attn/nn/mechanisms/pointer/pointer.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "attn/nn/init.hpp"
-#include "attn/nn/pooling/output_head.hpp"
+#include "attn/nn/mechanisms/pooling/output_head.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "nn/score/recall.hpp"
 

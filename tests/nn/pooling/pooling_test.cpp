@@ -8,9 +8,9 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
-#include "attn/nn/pooling/average_pooling.hpp"
-#include "attn/nn/pooling/masked_softmax.hpp"
-#include "attn/nn/pooling/max_pooling.hpp"
+#include "attn/nn/mechanisms/pooling/average_pooling.hpp"
+#include "attn/nn/mechanisms/pooling/masked_softmax.hpp"
+#include "attn/nn/mechanisms/pooling/max_pooling.hpp"
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/tensor.hpp"
 

@@ -1,4 +1,4 @@
-#include "attn/nn/regression/kernel_regression.hpp"
+#include "attn/nn/mechanisms/regression/kernel_regression.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "attn/nn/regression/nadaraya_watson.hpp"
+#include "attn/nn/mechanisms/regression/nadaraya_watson.hpp"
 
 #include <gtest/gtest.h>
 

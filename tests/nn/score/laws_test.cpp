@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
+#include "attn/nn/mechanisms/score/location.hpp"
 #include "attn/nn/registry.hpp"
-#include "attn/nn/score/location.hpp"
 #include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/ops/reduce.hpp"

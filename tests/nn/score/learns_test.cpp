@@ -4,11 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include "attn/nn/attention/additive_score.hpp"
 #include "attn/nn/init.hpp"
-#include "attn/nn/score/additive.hpp"
-#include "attn/nn/score/concat.hpp"
-#include "attn/nn/score/general.hpp"
-#include "attn/nn/score/location.hpp"
+#include "attn/nn/mechanisms/score/concat.hpp"
+#include "attn/nn/mechanisms/score/general.hpp"
+#include "attn/nn/mechanisms/score/location.hpp"
 #include "nn/score/recall.hpp"
 
 namespace attn::test {

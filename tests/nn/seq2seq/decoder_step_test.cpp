@@ -1,4 +1,4 @@
-#include "attn/nn/seq2seq/decoder_step.hpp"
+#include "attn/nn/recurrent/decoder_step.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,11 +9,11 @@
 
 #include "attn/core/error.hpp"
 #include "attn/nn/init.hpp"
-#include "attn/nn/seq2seq/bahdanau_decoder.hpp"
-#include "attn/nn/seq2seq/bahdanau_rnnsearch.hpp"
-#include "attn/nn/seq2seq/greedy.hpp"
-#include "attn/nn/seq2seq/luong_decoder.hpp"
-#include "attn/nn/seq2seq/seq2seq_rnn.hpp"
+#include "attn/nn/mechanisms/seq2seq/bahdanau_decoder.hpp"
+#include "attn/nn/mechanisms/seq2seq/bahdanau_rnnsearch.hpp"
+#include "attn/nn/mechanisms/seq2seq/luong_decoder.hpp"
+#include "attn/nn/mechanisms/seq2seq/seq2seq_rnn.hpp"
+#include "attn/nn/recurrent/greedy.hpp"
 #include "attn/tensor/ops/join.hpp"
 #include "attn/tensor/random.hpp"
 #include "support/tolerance.hpp"

@@ -1,4 +1,4 @@
-#include "attn/nn/vision/spatial_attention.hpp"
+#include "attn/nn/mechanisms/vision/spatial_attention.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/nn/init.hpp"
-#include "attn/nn/vision/box_attention.hpp"
-#include "attn/nn/vision/non_local_block.hpp"
+#include "attn/nn/mechanisms/vision/box_attention.hpp"
+#include "attn/nn/mechanisms/vision/non_local_block.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/random.hpp"

@@ -1,0 +1,27 @@
+#include "attn/nn/mechanisms/local/local_predictive.hpp"
+
+#include "attn/nn/attention/luong_attention.hpp"
+#include "attn/tensor/attend.hpp"
+#include "attn/tensor/ops/attention_decoder.hpp"
+#include "attn/tensor/tensor.hpp"
+#include "nn/padding.hpp"
+
+namespace attn::nn {
+
+LocalPredictiveAttention::LocalPredictiveAttention(const LocalPredictiveOptions& options)
+    : LuongAttention({.query_dim = options.query_dim,
+                      .key_dim = options.score.key_dim,
+                      .score = options.score.score,
+                      .locality = Locality::predictive,
+                      .window = options.window,
+                      .fade = options.fade,
+                      .predictor_dim = options.hidden_dim}) {}
+
+LocalPredicted LocalPredictiveAttention::forward(const Tensor& q, const Tensor& k,
+                                                 const Tensor& v, const Tensor& lengths,
+                                                 const Want& want) const {
+  const DecoderSource source = read(padding::zero_past(k, lengths), v, lengths);
+  return {centre(q, source, 0), LuongAttention::forward(q, source, 0, {.want = want})};
+}
+
+}  // namespace attn::nn

@@ -1,0 +1,34 @@
+#include "attn/nn/mechanisms/pooling/max_pooling.hpp"
+
+#include <limits>
+
+#include "attn/core/dtype.hpp"
+#include "attn/core/error.hpp"
+#include "attn/tensor/ops/pointwise.hpp"
+#include "attn/tensor/ops/reduce.hpp"
+#include "attn/tensor/tensor.hpp"
+#include "nn/padding.hpp"
+
+namespace attn::nn {
+
+Maximum max_pooling(const Tensor& values, const Tensor& valid_lens) {
+  if (values.rank() != 3)
+    fail("attn::nn::max_pooling: values ", values.text(), "; [batch, items, dim] is accepted");
+  if (!valid_lens.defined() && values.size(1) > 0) return max(values, 1);
+  if (valid_lens.defined() && (valid_lens.rank() != 1 || valid_lens.size(0) != values.size(0)))
+    fail("attn::nn::max_pooling: valid_lens ", valid_lens.text(), " for values ", values.text(),
+         "; [batch] is accepted");
+  if (values.size(1) == 0) {  // every row is empty
+    const Shape shape{values.size(0), values.size(2)};
+    return {Tensor::zeros(shape, values.dtype(), values.device()),
+            Tensor::full(shape, -1.0, DType::i64).to(values.device())};
+  }
+  const Tensor keep = padding::first_places(valid_lens, values.size(1), values.device());
+  const double nothing = -std::numeric_limits<double>::infinity();
+  const Maximum largest = max(keep_where(values, keep.unsqueeze(2), nothing), 1);
+  // A row has items when its first place is kept.
+  const Tensor some = keep.slice(1, 0, 1);
+  return {keep_where(largest.values, some), padding::keep_numbers(largest.indices, some, -1)};
+}
+
+}  // namespace attn::nn
