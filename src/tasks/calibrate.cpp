@@ -243,12 +243,12 @@ std::optional<Calibration> load_calibration(const fs::path& folder, const PairMo
   calibration.words.emplace().least = number(words, "least");
   const nlohmann::json& weights = files::member(words, "weights", where);
   if (!weights.is_object()) fail<FileError>(where, ": \"weights\" is no object");
-  for (const auto& [weight, words] : weights.items()) {
+  for (const auto& [weight, list] : weights.items()) {
     char* end = nullptr;
     const float value = std::strtof(weight.c_str(), &end);
     if (end == weight.c_str() || *end != '\0' || !std::isfinite(value))
       fail<FileError>(where, ": ", files::in_quotes(weight), " is no weight of words");
-    for (const std::string_view word : text::split_words(files::to_text(words, where)))
+    for (const std::string_view word : text::split_words(files::to_text(list, where)))
       calibration.words->weights.emplace(word, value);
   }
   return calibration;
