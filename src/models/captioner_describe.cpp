@@ -1,3 +1,5 @@
+// Greedy search of captions: the likeliest word at each step, with its weights.
+
 #include <cstddef>
 #include <cstdint>
 #include <vector>

@@ -1,3 +1,5 @@
+// Makes the sequence-to-sequence model that the options name.
+
 #include <memory>
 
 #include "attn/core/error.hpp"

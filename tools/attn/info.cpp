@@ -1,3 +1,5 @@
+// attn info: what this machine and this build can do.
+
 // SPDX-License-Identifier: Apache-2.0
 
 #include <fmt/core.h>

@@ -1,3 +1,5 @@
+// attn info --route: which kernels a call of attention takes, and why.
+
 // SPDX-License-Identifier: Apache-2.0
 //
 // `attn info --route`: which kernels a call of attention takes.

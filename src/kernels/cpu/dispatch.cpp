@@ -1,3 +1,5 @@
+// The kernels of a functor for each instruction set, and the best set that this machine has.
+
 #include <array>
 #include <cstddef>
 

@@ -1,3 +1,5 @@
+// Scores of additive attention and their gradients on the GPU, with the matrix in memory.
+
 #include <cstdint>
 
 #include "attn/core/math.hpp"

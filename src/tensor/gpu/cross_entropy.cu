@@ -1,3 +1,5 @@
+// Cross-entropy and its gradient on the GPU, a block for each row.
+
 #include <cstdint>
 
 #include "attn/core/math.hpp"

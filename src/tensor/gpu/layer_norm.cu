@@ -1,3 +1,5 @@
+// Layer normalisation and its gradients on the GPU.
+
 #include <algorithm>
 #include <cstdint>
 

@@ -1,3 +1,5 @@
+// Softmax and log-softmax of masked rows on the GPU.
+
 #include <cstdint>
 
 #include "attn/core/math.hpp"

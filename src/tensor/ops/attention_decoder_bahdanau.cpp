@@ -1,3 +1,5 @@
+// Bahdanau's decoder as one op: attention before each step of a GRU, and its backward.
+
 #include <array>
 #include <cstddef>
 #include <cstdint>

@@ -1,3 +1,5 @@
+// Luong's decoder as one op: attention after each step of an LSTM, and its backward.
+
 #include <array>
 #include <cstddef>
 #include <cstdint>

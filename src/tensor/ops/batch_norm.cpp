@@ -1,3 +1,5 @@
+// Batch normalisation of [batch, channels, ...] as an op.
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

@@ -1,3 +1,5 @@
+// Cross-entropy of logits and classes as an op, with label smoothing.
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

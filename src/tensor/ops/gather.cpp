@@ -1,3 +1,5 @@
+// Gathering numbers by index along an axis, and adding them back, as ops.
+
 #include <cstdint>
 
 #include "attn/core/dtype.hpp"

@@ -1,3 +1,5 @@
+// Layer normalisation of the last axis as an op.
+
 #include <cstddef>
 #include <cstdint>
 #include <vector>

@@ -1,3 +1,5 @@
+// x W^T + b as one op.
+
 #include <algorithm>
 #include <cstdint>
 

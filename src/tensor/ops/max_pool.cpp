@@ -1,3 +1,5 @@
+// Maxima of blocks of two along the last axes, as an op.
+
 #include <array>
 #include <cstddef>
 #include <cstdint>

@@ -1,3 +1,5 @@
+// Softmax and log-softmax along an axis as ops, with a mask.
+
 #include <array>
 #include <cstddef>
 #include <cstdint>

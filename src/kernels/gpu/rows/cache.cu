@@ -1,3 +1,5 @@
+// Writes rows into a KV cache on the GPU.
+
 #include <cstdint>
 
 #include "attn/core/dtype.hpp"

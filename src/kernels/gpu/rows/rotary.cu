@@ -1,3 +1,5 @@
+// Rotary positions on the GPU: a thread for each pair of channels.
+
 #include <cstdint>
 
 #include "attn/core/dtype.hpp"
