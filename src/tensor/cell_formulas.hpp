@@ -85,15 +85,15 @@ struct LstmSlopes {
   V cell;
 };
 template <class V>
-ATTN_FN LstmSlopes<V> lstm_slopes(const Lstm<V>& kept, V cell_before, V d_after,
+ATTN_FN LstmSlopes<V> lstm_slopes(const Lstm<V>& step, V cell_before, V d_after,
                                   V d_cell_after) {
   const V one(1.0f);
-  const V shown = tanh(kept.cell);
-  const V d_cell = multiply_add(d_after * kept.output, one - shown * shown, d_cell_after);
-  return {d_cell * kept.fresh * kept.input * (one - kept.input),
-          d_cell * cell_before * kept.forget * (one - kept.forget),
-          d_cell * kept.input * (one - kept.fresh * kept.fresh),
-          d_after * shown * kept.output * (one - kept.output), d_cell * kept.forget};
+  const V shown = tanh(step.cell);
+  const V d_cell = multiply_add(d_after * step.output, one - shown * shown, d_cell_after);
+  return {d_cell * step.fresh * step.input * (one - step.input),
+          d_cell * cell_before * step.forget * (one - step.forget),
+          d_cell * step.input * (one - step.fresh * step.fresh),
+          d_after * shown * step.output * (one - step.output), d_cell * step.forget};
 }
 
 }  // namespace attn::cell

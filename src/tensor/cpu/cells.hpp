@@ -84,11 +84,11 @@ ATTN_FN void gru_forward(const CellForward<typename N::T>& step) {
       };
       const V memory = again(2) + N::load(step.bias + 3 * hidden + c, left);
       const V before = N::load(step.before + row * hidden + c, left);
-      const cell::Gru<V> made =
+      const cell::Gru<V> now =
           cell::gru<V>(sum(0) + again(0), sum(1) + again(1), sum(2), memory, before);
-      Gates<N>{{made.reset, made.update, made.fresh, made.memory}}.store(gates, hidden, c);
-      N::store(made.after, step.after + row * hidden + c, left);
-      if (out != nullptr) N::store(made.after, out + c, left);
+      Gates<N>{{now.reset, now.update, now.fresh, now.memory}}.store(gates, hidden, c);
+      N::store(now.after, step.after + row * hidden + c, left);
+      if (out != nullptr) N::store(now.after, out + c, left);
     }
   }
 }
@@ -110,13 +110,13 @@ ATTN_FN void lstm_forward(const CellForward<typename N::T>& step) {
       const std::int64_t at = row * hidden + c;
       const auto a = Gates<N>::load(gates, hidden, c);
       const auto bias = Gates<N>::load(step.bias, hidden, c);
-      const cell::Lstm<V> made = cell::lstm<V>(
+      const cell::Lstm<V> now = cell::lstm<V>(
           a.part[0] + bias.part[0], a.part[1] + bias.part[1], a.part[2] + bias.part[2],
           a.part[3] + bias.part[3], N::load(step.cell_before + at, left));
-      Gates<N>{{made.input, made.forget, made.fresh, made.output}}.store(gates, hidden, c);
-      N::store(made.cell, step.cell_after + at, left);
-      N::store(made.after, step.after + at, left);
-      if (out != nullptr) N::store(made.after, out + c, left);
+      Gates<N>{{now.input, now.forget, now.fresh, now.output}}.store(gates, hidden, c);
+      N::store(now.cell, step.cell_after + at, left);
+      N::store(now.after, step.after + at, left);
+      if (out != nullptr) N::store(now.after, out + c, left);
     }
   }
 }

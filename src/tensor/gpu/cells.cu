@@ -41,32 +41,32 @@ __global__ void lstm_kernel(CellStep<T> step) {
       return step.a[unit.gate(g, step.a_stride)] + step.u[unit.gate(g, step.u_stride)] +
              step.bias[g * unit.hidden + unit.c];
     };
-    const cell::Lstm<T> made =
+    const cell::Lstm<T> now =
         cell::lstm<T>(a(0), a(1), a(2), a(3), step.cell_before[unit.state()]);
     const std::int64_t stride = kKept * unit.hidden;
-    step.kept[unit.gate(0, stride)] = made.input;
-    step.kept[unit.gate(1, stride)] = made.forget;
-    step.kept[unit.gate(2, stride)] = made.fresh;
-    step.kept[unit.gate(3, stride)] = made.output;
-    step.cell_after[unit.state()] = made.cell;
-    step.after[unit.state()] = made.after;
-    if (step.out != nullptr) step.out[unit.state()] = made.after;
+    step.gates[unit.gate(0, stride)] = now.input;
+    step.gates[unit.gate(1, stride)] = now.forget;
+    step.gates[unit.gate(2, stride)] = now.fresh;
+    step.gates[unit.gate(3, stride)] = now.output;
+    step.cell_after[unit.state()] = now.cell;
+    step.after[unit.state()] = now.after;
+    if (step.out != nullptr) step.out[unit.state()] = now.after;
   });
 }
 
 template <class T>
-__global__ void gru_back_kernel(CellWayBack<T> step) {
+__global__ void gru_back_kernel(CellStepBackward<T> step) {
   for_units(step.rows, [&](const Unit& unit) { gru_unit_back(step, unit); });
 }
 
 template <class T>
-__global__ void lstm_back_kernel(CellWayBack<T> step) {
+__global__ void lstm_back_kernel(CellStepBackward<T> step) {
   for_units(step.rows, [&](const Unit& unit) {
     cell::LstmSlopes<T> d{};
     if (unit.takes_part(step.rows)) {
-      const auto kept = [&](int g) { return step.kept[unit.gate(g, kKept * unit.hidden)]; };
+      const auto gate = [&](int g) { return step.gates[unit.gate(g, kKept * unit.hidden)]; };
       const T cell_after = step.cell_after[unit.state()];
-      d = cell::lstm_slopes<T>({kept(0), kept(1), kept(2), kept(3), cell_after, cell_after},
+      d = cell::lstm_slopes<T>({gate(0), gate(1), gate(2), gate(3), cell_after, cell_after},
                                step.cell_before[unit.state()], arriving(step, unit),
                                step.d_cell[unit.state()]);
       step.d_state[unit.state()] = T(0);
@@ -98,17 +98,17 @@ void launch(Kernel kernel, const Step& step) {
 // clang-format off
 template <class T> void gru_step(const CellStep<T>& step) { launch(&gru_kernel<T>, step); }
 template <class T> void lstm_step(const CellStep<T>& step) { launch(&lstm_kernel<T>, step); }
-template <class T> void gru_way_back(const CellWayBack<T>& step) { launch(&gru_back_kernel<T>, step); }
-template <class T> void lstm_way_back(const CellWayBack<T>& step) { launch(&lstm_back_kernel<T>, step); }
+template <class T> void gru_step_backward(const CellStepBackward<T>& step) { launch(&gru_back_kernel<T>, step); }
+template <class T> void lstm_step_backward(const CellStepBackward<T>& step) { launch(&lstm_back_kernel<T>, step); }
 
 template void gru_step(const CellStep<float>&);
 template void gru_step(const CellStep<double>&);
 template void lstm_step(const CellStep<float>&);
 template void lstm_step(const CellStep<double>&);
-template void gru_way_back(const CellWayBack<float>&);
-template void gru_way_back(const CellWayBack<double>&);
-template void lstm_way_back(const CellWayBack<float>&);
-template void lstm_way_back(const CellWayBack<double>&);
+template void gru_step_backward(const CellStepBackward<float>&);
+template void gru_step_backward(const CellStepBackward<double>&);
+template void lstm_step_backward(const CellStepBackward<float>&);
+template void lstm_step_backward(const CellStepBackward<double>&);
 // clang-format on
 
 }  // namespace attn::gpu

@@ -37,30 +37,30 @@ __device__ void gru_unit(const CellStep<T>& step, const Unit& unit, const T (&mo
   };
   const auto u = [&](int g) { return step.u[unit.gate(g, step.u_stride)]; };
   const T memory = u(2) + step.bias[3 * unit.hidden + unit.c];
-  const cell::Gru<T> made =
+  const cell::Gru<T> now =
       cell::gru<T>(a(0) + u(0), a(1) + u(1), a(2), memory, step.before[unit.state()]);
   const std::int64_t stride = kKept * unit.hidden;
-  step.kept[unit.gate(0, stride)] = made.reset;
-  step.kept[unit.gate(1, stride)] = made.update;
-  step.kept[unit.gate(2, stride)] = made.fresh;
-  step.kept[unit.gate(3, stride)] = made.memory;
-  step.after[unit.state()] = made.after;
-  if (step.out != nullptr) step.out[unit.state()] = made.after;
+  step.gates[unit.gate(0, stride)] = now.reset;
+  step.gates[unit.gate(1, stride)] = now.update;
+  step.gates[unit.gate(2, stride)] = now.fresh;
+  step.gates[unit.gate(3, stride)] = now.memory;
+  step.after[unit.state()] = now.after;
+  if (step.out != nullptr) step.out[unit.state()] = now.after;
 }
 
 template <class T>
-__device__ T arriving(const CellWayBack<T>& step, const Unit& unit) {
+__device__ T arriving(const CellStepBackward<T>& step, const Unit& unit) {
   const T later = step.d_state[unit.state()];
   return step.d_out == nullptr ? later : later + step.d_out[unit.state()];
 }
 
 /// Writes the slopes of a and u, and tells those of a.
 template <class T>
-__device__ cell::GruSlopes<T> gru_unit_back(const CellWayBack<T>& step, const Unit& unit) {
+__device__ cell::GruSlopes<T> gru_unit_back(const CellStepBackward<T>& step, const Unit& unit) {
   cell::GruSlopes<T> d{};
   if (unit.takes_part(step.rows)) {
-    const auto kept = [&](int g) { return step.kept[unit.gate(g, kKept * unit.hidden)]; };
-    d = cell::gru_slopes<T>(kept(0), kept(1), kept(2), kept(3), step.before[unit.state()],
+    const auto gate = [&](int g) { return step.gates[unit.gate(g, kKept * unit.hidden)]; };
+    d = cell::gru_slopes<T>(gate(0), gate(1), gate(2), gate(3), step.before[unit.state()],
                             arriving(step, unit));
     step.d_state[unit.state()] = d.before;
   }

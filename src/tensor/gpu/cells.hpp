@@ -28,7 +28,7 @@ struct CellStep {
   const T* bias;    ///< [4 * hidden], as op::kept_bias has it
   const T* before;  ///< [rows, hidden]
   const T* cell_before;
-  T* kept;  ///< [rows, 4 * hidden]
+  T* gates;  ///< [rows, 4 * hidden]
   T* after;
   T* cell_after;
   T* out;  ///< null: not wanted
@@ -42,9 +42,9 @@ void lstm_step(const CellStep<T>& step);
 /// passing the gates. d_a and d_u like a and u, the same for an LSTM; 0 in rows that take no
 /// part.
 template <class T>
-struct CellWayBack {
+struct CellStepBackward {
   CellRows rows;
-  const T* kept;
+  const T* gates;
   const T* before;
   const T* cell_before;
   const T* cell_after;
@@ -57,8 +57,8 @@ struct CellWayBack {
   std::int64_t d_u_stride;
 };
 template <class T>
-void gru_way_back(const CellWayBack<T>& step);
+void gru_step_backward(const CellStepBackward<T>& step);
 template <class T>
-void lstm_way_back(const CellWayBack<T>& step);
+void lstm_step_backward(const CellStepBackward<T>& step);
 
 }  // namespace attn::gpu

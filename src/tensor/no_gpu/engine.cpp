@@ -12,10 +12,10 @@
 #include "attn/tensor/gpu.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/dropout_draw.hpp"
+#include "tensor/gpu/attention_step.hpp"
 #include "tensor/gpu/cells.hpp"
 #include "tensor/gpu/copy.hpp"
 #include "tensor/gpu/index.hpp"
-#include "tensor/gpu/look.hpp"
 #include "tensor/gpu/memory.hpp"
 #include "tensor/gpu/merge.hpp"
 #include "tensor/gpu/pairs.hpp"
@@ -102,32 +102,32 @@ void draw(const op::NormalDraw&, std::uint64_t, const Tensor&) { refuse(); }
 
 template <class T> void gru_step(const CellStep<T>&) { refuse(); }
 template <class T> void lstm_step(const CellStep<T>&) { refuse(); }
-template <class T> void gru_way_back(const CellWayBack<T>&) { refuse(); }
-template <class T> void lstm_way_back(const CellWayBack<T>&) { refuse(); }
+template <class T> void gru_step_backward(const CellStepBackward<T>&) { refuse(); }
+template <class T> void lstm_step_backward(const CellStepBackward<T>&) { refuse(); }
 template void gru_step(const CellStep<float>&);
 template void gru_step(const CellStep<double>&);
 template void lstm_step(const CellStep<float>&);
 template void lstm_step(const CellStep<double>&);
-template void gru_way_back(const CellWayBack<float>&);
-template void gru_way_back(const CellWayBack<double>&);
-template void lstm_way_back(const CellWayBack<float>&);
-template void lstm_way_back(const CellWayBack<double>&);
+template void gru_step_backward(const CellStepBackward<float>&);
+template void gru_step_backward(const CellStepBackward<double>&);
+template void lstm_step_backward(const CellStepBackward<float>&);
+template void lstm_step_backward(const CellStepBackward<double>&);
 
-template <class T> void look_and_gru(const Look<T>&, const CellStep<T>&) { refuse(); }
-template <class T> void look_and_join(const Look<T>&, const JoinStep<T>&) { refuse(); }
-template <class T> void look_and_gru_back(const LookBack<T>&, const CellWayBack<T>&) { refuse(); }
-template <class T> void look_and_join_back(const LookBack<T>&, const JoinBack<T>&) { refuse(); }
-template <class T> void look_keys_back(const LookKeysBack<T>&) { refuse(); }
-template void look_and_gru(const Look<float>&, const CellStep<float>&);
-template void look_and_gru(const Look<double>&, const CellStep<double>&);
-template void look_and_join(const Look<float>&, const JoinStep<float>&);
-template void look_and_join(const Look<double>&, const JoinStep<double>&);
-template void look_and_gru_back(const LookBack<float>&, const CellWayBack<float>&);
-template void look_and_gru_back(const LookBack<double>&, const CellWayBack<double>&);
-template void look_and_join_back(const LookBack<float>&, const JoinBack<float>&);
-template void look_and_join_back(const LookBack<double>&, const JoinBack<double>&);
-template void look_keys_back(const LookKeysBack<float>&);
-template void look_keys_back(const LookKeysBack<double>&);
+template <class T> void attend_and_gru(const AttentionStep<T>&, const CellStep<T>&) { refuse(); }
+template <class T> void attend_and_join(const AttentionStep<T>&, const JoinStep<T>&) { refuse(); }
+template <class T> void attend_and_gru_backward(const AttentionStepBackward<T>&, const CellStepBackward<T>&) { refuse(); }
+template <class T> void attend_and_join_backward(const AttentionStepBackward<T>&, const JoinStepBackward<T>&) { refuse(); }
+template <class T> void attention_keys_backward(const AttentionKeysBackward<T>&) { refuse(); }
+template void attend_and_gru(const AttentionStep<float>&, const CellStep<float>&);
+template void attend_and_gru(const AttentionStep<double>&, const CellStep<double>&);
+template void attend_and_join(const AttentionStep<float>&, const JoinStep<float>&);
+template void attend_and_join(const AttentionStep<double>&, const JoinStep<double>&);
+template void attend_and_gru_backward(const AttentionStepBackward<float>&, const CellStepBackward<float>&);
+template void attend_and_gru_backward(const AttentionStepBackward<double>&, const CellStepBackward<double>&);
+template void attend_and_join_backward(const AttentionStepBackward<float>&, const JoinStepBackward<float>&);
+template void attend_and_join_backward(const AttentionStepBackward<double>&, const JoinStepBackward<double>&);
+template void attention_keys_backward(const AttentionKeysBackward<float>&);
+template void attention_keys_backward(const AttentionKeysBackward<double>&);
 
 // clang-format on
 

@@ -88,8 +88,8 @@ Gradients run_backward(const DecoderInputs& inputs, const Memory& memory,
       grads[Output::states].defined() ? grads[Output::states].contiguous() : Tensor();
   const T* d_out = d_states.defined() ? d_states.data<T>() : nullptr;
   // The states that asked: those before each step.
-  const Matrix<const T> asked{memory.layers.layers.back().states.data<T>(), steps * shape.batch,
-                              shape.hidden, shape.hidden};
+  const Matrix<const T> query_states{memory.layers.layers.back().states.data<T>(),
+                                     steps * shape.batch, shape.hidden, shape.hidden};
 
   op::in_row_blocks(shape.batch, [&](std::int64_t first, std::int64_t rows) {
     for (std::int64_t t = steps; t-- > 0;) {
@@ -98,14 +98,15 @@ Gradients run_backward(const DecoderInputs& inputs, const Memory& memory,
                   steps * shape.hidden);
       to_context.run(rows, layers.bottom().d_gates(t, first), shape.d_gates_stride(),
                      attention.d_context(t, first), parts.other.columns, Onto::add);
-      attention.step(t, first, rows, asked.data + (t * shape.batch + first) * shape.hidden,
+      attention.step(t, first, rows,
+                     query_states.data + (t * shape.batch + first) * shape.hidden,
                      layers.top().d_state(first));
     }
   });
 
   Gradients result(needs.size());
   op::ProductList<T> products;
-  op::decoder_gradients<T>(inputs, needs, layers, attention, asked, memory.order, result,
+  op::decoder_gradients<T>(inputs, needs, layers, attention, query_states, memory.order, result,
                            products);
   if (needs[op::DecoderInput::rnn]) {
     const auto to = op::input_parts(op::mutable_matrix_of<T>(result[op::DecoderInput::rnn]),
@@ -137,9 +138,9 @@ BahdanauResult bahdanau_decode(const Tensor& y, const DecoderSource& source,
   op::check_decoder(op::CellKind::gru, given, source.values.size(-1), kWhere);
   const DecoderInputs inputs = op::prepare(given);
   if (op::on_gpu(y)) {
-    const BahdanauResult made = op::bahdanau_on_gpu(inputs, weights.order);
-    return {made.states.to(y.dtype()), made.weights.to(y.dtype()), made.contexts.to(y.dtype()),
-            made.state.to(y.dtype())};
+    const BahdanauResult result = op::bahdanau_on_gpu(inputs, weights.order);
+    return {result.states.to(y.dtype()), result.weights.to(y.dtype()),
+            result.contexts.to(y.dtype()), result.state.to(y.dtype())};
   }
   const Memory memory(inputs, weights.order);
   const DType dtype = inputs.y.dtype();

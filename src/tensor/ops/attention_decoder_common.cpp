@@ -142,7 +142,7 @@ DecoderInputs SavedDecoder::get() const {
 template <class T>
 void decoder_gradients(const DecoderInputs& inputs, const Needs& needs,
                        const StackBackward<T>& layers,
-                       const AttentionStepsBackward<T>& attention, Matrix<const T> asked,
+                       const AttentionStepsBackward<T>& attention, Matrix<const T> query_states,
                        InputOrder order, Gradients& result, ProductList<T>& products) {
   const Matrix<const T> d_inputs = layers.bottom().d_inputs();
   const Matrix<const T> weight = matrix_of<T>(inputs.rnn[0].weight_ih);
@@ -162,10 +162,10 @@ void decoder_gradients(const DecoderInputs& inputs, const Needs& needs,
   }
   if (needs[DecoderInput::state]) result[DecoderInput::state] = layers.d_states();
   if (needs[DecoderInput::cell]) result[DecoderInput::cell] = layers.d_cells();
-  if (needs[DecoderInput::keys]) result[DecoderInput::keys] = attention.d_keys(asked);
+  if (needs[DecoderInput::keys]) result[DecoderInput::keys] = attention.d_keys(query_states);
   if (needs[DecoderInput::values]) result[DecoderInput::values] = attention.d_values();
   if (needs[DecoderInput::query])
-    result[DecoderInput::query] = attention.d_query(asked, products);
+    result[DecoderInput::query] = attention.d_query(query_states, products);
   if (needs[DecoderInput::score]) result[DecoderInput::score] = attention.d_score();
   layers.weight_gradients(needs, DecoderInput::rnn, result, products);
 }

@@ -86,7 +86,7 @@ InputParts<Matrix<T>> input_parts(Matrix<T> weight, std::int64_t embedding, Inpu
 template <class T>
 void decoder_gradients(const DecoderInputs& inputs, const Needs& needs,
                        const StackBackward<T>& layers,
-                       const AttentionStepsBackward<T>& attention, Matrix<const T> asked,
+                       const AttentionStepsBackward<T>& attention, Matrix<const T> query_states,
                        InputOrder order, Gradients& result, ProductList<T>& products);
 
 }  // namespace attn::op

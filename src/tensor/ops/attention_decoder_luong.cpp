@@ -132,11 +132,11 @@ struct StepsBackward {
   op::StepWeight<T> to_context;
   op::StepWeight<T> to_state;
   op::StepWeight<T> to_fed;
-  Matrix<const T> asked;   ///< the states that asked: those after each step
-  const T* attentional;    ///< [1 + steps, batch, width]
-  const T* d_attentional;  ///< [batch, steps, width], or null
-  T* d_sums;               ///< [steps, batch, width], of what tanh was taken of
-  T* d_fed;                ///< [batch, width], from the step after
+  Matrix<const T> query_states;  ///< the states that asked: those after each step
+  const T* attentional;          ///< [1 + steps, batch, width]
+  const T* d_attentional;        ///< [batch, steps, width], or null
+  T* d_sums;                     ///< [steps, batch, width], of what tanh was taken of
+  T* d_fed;                      ///< [batch, width], from the step after
   std::int64_t width;
 
   void step(std::int64_t t, std::int64_t first, std::int64_t rows) const;
@@ -161,7 +161,7 @@ void StepsBackward<T>::step(std::int64_t t, std::int64_t first, std::int64_t row
   to_context.run(rows, d_sum, width, attention.d_context(t, first),
                  memory.attention.contexts.size(2), Onto::replace);
   to_state.run(rows, d_sum, width, d_state, shape.hidden, Onto::add);
-  attention.step(t, first, rows, asked.data + row * shape.hidden, d_state);
+  attention.step(t, first, rows, query_states.data + row * shape.hidden, d_state);
   layers.step(t, first, rows, nullptr, 0);
   if (memory.feeds(t))
     to_fed.run(rows, layers.bottom().d_gates(t, first), shape.d_gates_stride(),
@@ -184,7 +184,8 @@ void join_gradients(const DecoderInputs& inputs, const StepsBackward<T>& steps,
                   .transpose_a = Transpose::yes,
                   .b = op::matrix_of<T>(memory.attention.contexts),
                   .c = to.context});
-    products.add({.a = d_sums, .transpose_a = Transpose::yes, .b = steps.asked, .c = to.state});
+    products.add(
+        {.a = d_sums, .transpose_a = Transpose::yes, .b = steps.query_states, .c = to.state});
   }
   if (!needs[op::DecoderInput::rnn] || memory.feeding == InputFeeding::off) return;
   const auto to = op::input_parts(op::mutable_matrix_of<T>(result[op::DecoderInput::rnn]),
@@ -214,7 +215,7 @@ Gradients run_backward(const DecoderInputs& inputs, const Memory& memory,
       .to_context = {join.context, Transpose::no, shape.steps},
       .to_state = {join.state, Transpose::no, shape.steps},
       .to_fed = {parts.other, Transpose::no, shape.steps},
-      .asked = memory.top_states<T>(),
+      .query_states = memory.top_states<T>(),
       .attentional = memory.attentional.data<T>(),
       .d_attentional = d_out.defined() ? d_out.data<T>() : nullptr,
       .d_sums = d_sums.mutable_data<T>(),
@@ -226,8 +227,8 @@ Gradients run_backward(const DecoderInputs& inputs, const Memory& memory,
 
   Gradients result(needs.size());
   op::ProductList<T> products;
-  op::decoder_gradients<T>(inputs, needs, steps.layers, steps.attention, steps.asked, kOrder,
-                           result, products);
+  op::decoder_gradients<T>(inputs, needs, steps.layers, steps.attention, steps.query_states,
+                           kOrder, result, products);
   join_gradients(inputs, steps, needs, result, products);
   products.run();
   result[op::DecoderInput::fed] = d_fed;
@@ -271,9 +272,9 @@ LuongResult luong_decode(const Tensor& y, const DecoderSource& source, const Ten
                          const Tensor& cell, const LuongWeights& weights, const Tensor& fed) {
   const DecoderInputs inputs = op::prepare(checked(y, source, state, cell, weights, fed));
   if (op::on_gpu(y)) {
-    const LuongResult made = op::luong_on_gpu(inputs, weights.feeding);
-    return {made.attentional.to(y.dtype()), made.weights.to(y.dtype()),
-            made.state.to(y.dtype()), made.cell.to(y.dtype())};
+    const LuongResult result = op::luong_on_gpu(inputs, weights.feeding);
+    return {result.attentional.to(y.dtype()), result.weights.to(y.dtype()),
+            result.state.to(y.dtype()), result.cell.to(y.dtype())};
   }
   const Memory memory(inputs, weights.feeding);
   const DType dtype = inputs.y.dtype();

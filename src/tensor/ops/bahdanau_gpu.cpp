@@ -1,5 +1,5 @@
-// Bahdanau's decoder on the GPU. A step is one launch for the look and the lowest layer's cell,
-// and for each layer a product of its state and, above the lowest, a cell.
+// Bahdanau's decoder on the GPU. A step is one launch for the attention and the lowest layer's
+// cell, and for each layer a product of its state and, above the lowest, a cell.
 
 #include <array>
 #include <cstddef>
@@ -10,13 +10,13 @@
 #include "attn/tensor/ops/join.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "tensor/gpu/attention_step.hpp"
 #include "tensor/gpu/cells.hpp"
-#include "tensor/gpu/look.hpp"
 #include "tensor/op.hpp"
 #include "tensor/ops/attention_decoder_common.hpp"
 #include "tensor/ops/attention_decoder_gpu.hpp"
 #include "tensor/ops/attention_decoder_stack.hpp"
-#include "tensor/ops/decoder_looks_gpu.hpp"
+#include "tensor/ops/decoder_attention_gpu.hpp"
 #include "tensor/ops/decoder_stack_gpu.hpp"
 #include "tensor/ops/multiplied.hpp"
 #include "tensor/ops/rnn_layer.hpp"
@@ -72,19 +72,19 @@ void run_forward(const DecoderInputs& in, const GpuSource& source, const Memory&
   const T* a = numbers<const T>(embedded);
   const GpuStackForward<T> layers(in.rnn, memory.layers, in.attention.query, memory.top);
   T* weights = numbers<T>(memory.weights);
-  gpu::Look<T> look{.at = source.at<T>(),
-                    .query = nullptr,
-                    .query_stride = memory.top.size(2),
-                    .weights = nullptr,
-                    .weights_stride = shape.steps * memory.weights.size(2)};
+  gpu::AttentionStep<T> attention{.at = source.at<T>(),
+                                  .query = nullptr,
+                                  .query_stride = memory.top.size(2),
+                                  .weights = nullptr,
+                                  .weights_stride = shape.steps * memory.weights.size(2)};
   if (shape.steps > 0)
     for (std::size_t i = 0; i < layers.count(); ++i) layers.pass(i, 0);
   for (std::int64_t t = 0; t < shape.steps; ++t) {
-    look.query = layers.read(t).data;
-    look.weights = weights + t * memory.weights.size(2);
-    gpu::look_and_gru(
-        look, layers.cell(
-                  0, t, {a + t * shape.batch * shape.input_columns(), shape.input_columns()}));
+    attention.query = layers.read(t).data;
+    attention.weights = weights + t * memory.weights.size(2);
+    gpu::attend_and_gru(attention, layers.cell(0, t,
+                                               {a + t * shape.batch * shape.input_columns(),
+                                                shape.input_columns()}));
     for (std::size_t i = 0; i < layers.count(); ++i) {
       if (i > 0) gpu::gru_step(layers.cell(i, t));
       // Nobody asks after the last step.
@@ -100,7 +100,7 @@ struct Output {
 
 template <class T>
 void steps_back(const Memory& memory, const GpuStackBackward<T>& layers,
-                const GpuLooksBack<T>& looks, const Tensor& d_states) {
+                const GpuAttentionBackward<T>& attention, const Tensor& d_states) {
   const LayerShape& shape = memory.layers.shape;
   const std::size_t top = layers.count() - 1;
   const T* d_out = d_states.defined() ? numbers<const T>(d_states) : nullptr;
@@ -110,11 +110,11 @@ void steps_back(const Memory& memory, const GpuStackBackward<T>& layers,
           i, t, i < top || d_out == nullptr ? nullptr : d_out + t * shape.batch * shape.hidden);
     };
     for (std::size_t i = top; i > 0; --i) {
-      gpu::gru_way_back(cell(i));
+      gpu::gru_step_backward(cell(i));
       layers.pass(i - 1, t + 1);
     }
-    gpu::look_and_gru_back(
-        looks.look(t, memory.query<T>(t), layers.d_read(t), gpu::Arrive::replace), cell(0));
+    gpu::attend_and_gru_backward(
+        attention.step(t, memory.query<T>(t), layers.d_read(t), gpu::Arrive::replace), cell(0));
     layers.pass(top, t);
   }
   if (shape.steps > 0)
@@ -128,10 +128,10 @@ Gradients run_backward(const DecoderInputs& in, const Memory& memory, const Grad
   const GpuSource source(in.attention, parts.other, memory.pooled);
   const GpuStackBackward<T> layers(in.rnn, memory.layers, in.attention.query,
                                    grads[Output::state], {});
-  const GpuLooksBack<T> looks(source, memory.weights, grads[Output::weights],
-                              grads[Output::contexts]);
+  const GpuAttentionBackward<T> attention(source, memory.weights, grads[Output::weights],
+                                          grads[Output::contexts]);
   const Tensor& d_states = grads[Output::states];
-  steps_back(memory, layers, looks,
+  steps_back(memory, layers, attention,
              d_states.defined() ? d_states.transpose(0, 1).contiguous() : Tensor());
 
   Gradients down(needs.size());
@@ -147,11 +147,11 @@ Gradients run_backward(const DecoderInputs& in, const Memory& memory, const Grad
   }
   if (needs[DecoderInput::state]) down[DecoderInput::state] = layers.d_states();
   if (needs[DecoderInput::keys] || needs[DecoderInput::score]) {
-    const auto of_keys = looks.of_keys(memory.query<T>(0));
+    const auto of_keys = attention.of_keys(memory.query<T>(0));
     down[DecoderInput::keys] = of_keys.keys;
     down[DecoderInput::score] = of_keys.score;
   }
-  if (needs[DecoderInput::values]) down[DecoderInput::values] = looks.d_values(d_inputs);
+  if (needs[DecoderInput::values]) down[DecoderInput::values] = attention.d_values(d_inputs);
   down[DecoderInput::query] = layers.weight_gradients(needs, DecoderInput::rnn, down);
   return down;
 }

@@ -68,15 +68,15 @@ double mean_loss(const Tensor& logits, const Tensor& targets, std::int64_t count
   std::vector<double> losses(static_cast<std::size_t>(rows));
   const T* x = logits.data<T>();
   const auto* target = targets.data<std::int64_t>();
-  T* kept = statistics.mutable_data<T>();
+  T* statistic = statistics.mutable_data<T>();
   const auto kernel = cpu::row_table<T>().exp_sum;
   op::each_row(rows, classes, [&](std::int64_t row) {
     if (target[row] == options.ignore_index) return;
-    const cpu::RowSum<T> found = kernel(classes, x + row * classes);
-    kept[2 * row] = found.max;
-    kept[2 * row + 1] = found.sum;
+    const cpu::RowSum<T> row_sum = kernel(classes, x + row * classes);
+    statistic[2 * row] = row_sum.max;
+    statistic[2 * row + 1] = row_sum.sum;
     losses[static_cast<std::size_t>(row)] =
-        row_loss(found, x[row * classes + target[row]], classes, options.smoothing);
+        row_loss(row_sum, x[row * classes + target[row]], classes, options.smoothing);
   });
   double total = 0.0;
   for (const double loss : losses) total += loss;
@@ -92,7 +92,7 @@ Tensor gradient(const Tensor& logits, const Tensor& targets, const Tensor& stati
   const Tensor out = Tensor::empty(logits.shape(), logits.dtype());
   const T* x = logits.data<T>();
   const auto* target = targets.data<std::int64_t>();
-  const T* kept = statistics.data<T>();
+  const T* statistic = statistics.data<T>();
   T* to = out.mutable_data<T>();
   const auto kernel = cpu::row_table<T>().cross_entropy_backward;
   const auto shift = static_cast<T>(factor * options.smoothing / static_cast<double>(classes));
@@ -103,8 +103,8 @@ Tensor gradient(const Tensor& logits, const Tensor& targets, const Tensor& stati
       std::fill_n(dx, classes, T(0));
       return;
     }
-    const T scale = static_cast<T>(factor) / kept[2 * row + 1];
-    kernel(classes, x + row * classes, kept[2 * row], scale, shift, dx);
+    const T scale = static_cast<T>(factor) / statistic[2 * row + 1];
+    kernel(classes, x + row * classes, statistic[2 * row], scale, shift, dx);
     dx[target[row]] -= hit;
   });
   return out;

@@ -98,7 +98,7 @@ gpu::CellStep<T> GpuStackForward<T>::cell(std::size_t layer, std::int64_t time,
           .bias = own.bias_data,
           .before = own.states + before,
           .cell_before = own.cells == nullptr ? nullptr : own.cells + before,
-          .kept = own.gates + time * shape_.batch * shape_.kept_columns(),
+          .gates = own.gates + time * shape_.batch * shape_.kept_columns(),
           .after = own.states + after,
           .cell_after = own.cells == nullptr ? nullptr : own.cells + after,
           .out = nullptr};
@@ -171,8 +171,8 @@ const T* GpuStackBackward<T>::d_input(std::int64_t time) const {
 }
 
 template <class T>
-gpu::CellWayBack<T> GpuStackBackward<T>::cell(std::size_t layer, std::int64_t time,
-                                              const T* d_out) const {
+gpu::CellStepBackward<T> GpuStackBackward<T>::cell(std::size_t layer, std::int64_t time,
+                                                   const T* d_out) const {
   const Layer& own = layers_[layer];
   const std::int64_t size = shape_.batch * shape_.hidden;
   const std::int64_t before = shape_.before(time) * size;
@@ -181,7 +181,7 @@ gpu::CellWayBack<T> GpuStackBackward<T>::cell(std::size_t layer, std::int64_t ti
   if (layer > 0)
     d_a = {d_product(layers_[layer - 1], time + 1), layers_[layer - 1].weight.size(0)};
   return {.rows = {shape_.batch, shape_.hidden, time, nullptr},
-          .kept = own.gates + time * shape_.batch * shape_.kept_columns(),
+          .gates = own.gates + time * shape_.batch * shape_.kept_columns(),
           .before = own.states + before,
           .cell_before = own.cells == nullptr ? nullptr : own.cells + before,
           .cell_after = own.cells == nullptr ? nullptr : own.cells + shape_.after(time) * size,

@@ -74,8 +74,8 @@ class GpuStackBackward {
 
   std::size_t count() const { return layers_.size(); }
   /// The way back of a layer's step; d_out [batch, hidden] may be null.
-  gpu::CellWayBack<T> cell(std::size_t layer, std::int64_t time,
-                           const T* d_out = nullptr) const;
+  gpu::CellStepBackward<T> cell(std::size_t layer, std::int64_t time,
+                                const T* d_out = nullptr) const;
   /// Adds what arrives at the products of a state to the gradient of that state.
   void pass(std::size_t layer, std::int64_t slot) const;
   /// Where the readers of the top state leave their gradients.

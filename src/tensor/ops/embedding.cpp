@@ -123,8 +123,8 @@ Tensor select_places(const Tensor& x, int axis, const Tensor& index, const char*
       [&] { gpu::choose_places(packed, axis, places, {where, what}, out); });
   return record(
       where, {x}, out,
-      [axis, full = x.shape(), kept = Saved(places)](const Gradients& grads, const Needs&) {
-        return backward_of(grads[0], full, axis, kept.get());
+      [axis, full = x.shape(), saved = Saved(places)](const Gradients& grads, const Needs&) {
+        return backward_of(grads[0], full, axis, saved.get());
       });
 }
 

@@ -35,13 +35,13 @@ Tensor forward(const Tensor& x, const Tensor& weight, const Tensor& bias, double
   const T* w = data_or_null<T>(weight);
   const T* b = data_or_null<T>(bias);
   T* to = out.mutable_data<T>();
-  T* kept = moments.mutable_data<T>();
+  T* moment = moments.mutable_data<T>();
   const auto kernel = cpu::row_table<T>().layer_norm;
   op::each_row(moments.size(0), count, [&](std::int64_t row) {
-    const cpu::RowMoments<T> found =
+    const cpu::RowMoments<T> row_moments =
         kernel(count, from + row * count, w, b, static_cast<T>(eps), to + row * count);
-    kept[2 * row] = found.mean;
-    kept[2 * row + 1] = found.scale;
+    moment[2 * row] = row_moments.mean;
+    moment[2 * row + 1] = row_moments.scale;
   });
   return out;
 }
@@ -75,14 +75,15 @@ Gradients backward_of(const Tensor& grad, const Tensor& x, const Tensor& weight,
   const T* gradients = grad.data<T>();
   const T* numbers = x.data<T>();
   const T* w = data_or_null<T>(weight);
-  const T* kept = moments.data<T>();
+  const T* moment = moments.data<T>();
   T* to = dx.defined() ? dx.mutable_data<T>() : nullptr;
   const auto kernel = cpu::row_table<T>().layer_norm_backward;
   blocks.each([&](std::int64_t block, std::int64_t begin, std::int64_t end) {
     const cpu::LayerNormShared<T> shared{count, w, d_weight.block(block), d_bias.block(block)};
     for (std::int64_t row = begin; row < end; ++row)
       kernel(shared, numbers + row * count, gradients + row * count,
-             {kept[2 * row], kept[2 * row + 1]}, to == nullptr ? nullptr : to + row * count);
+             {moment[2 * row], moment[2 * row + 1]},
+             to == nullptr ? nullptr : to + row * count);
   });
   return {dx, d_weight.total(needs[1], blocks.count, x.dtype()),
           d_bias.total(needs[2], blocks.count, x.dtype())};

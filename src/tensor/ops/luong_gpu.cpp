@@ -1,5 +1,5 @@
-// Luong's decoder on the GPU. A step is one launch for the look and what joins it, one product
-// of what is fed back, and a cell and a product of its state for each layer.
+// Luong's decoder on the GPU. A step is one launch for the attention and what joins it, one
+// product of what is fed back, and a cell and a product of its state for each layer.
 
 #include <array>
 #include <cstddef>
@@ -13,13 +13,13 @@
 #include "attn/tensor/ops/join.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "tensor/gpu/attention_step.hpp"
 #include "tensor/gpu/cells.hpp"
-#include "tensor/gpu/look.hpp"
 #include "tensor/op.hpp"
 #include "tensor/ops/attention_decoder_common.hpp"
 #include "tensor/ops/attention_decoder_gpu.hpp"
 #include "tensor/ops/attention_decoder_stack.hpp"
-#include "tensor/ops/decoder_looks_gpu.hpp"
+#include "tensor/ops/decoder_attention_gpu.hpp"
 #include "tensor/ops/decoder_stack_gpu.hpp"
 #include "tensor/ops/multiplied.hpp"
 #include "tensor/ops/rnn_layer.hpp"
@@ -147,14 +147,14 @@ void run_forward(const DecoderInputs& in, const Readers& readers, const GpuSourc
       layers.pass(i, t + 1);
     }
     const Rows<const T> query = memory.query<T>(t, readers);
-    gpu::look_and_join<T>({.at = source.at<T>(),
-                           .query = query.data,
-                           .query_stride = query.stride,
-                           .weights = weights + t * memory.weights.size(2),
-                           .weights_stride = shape.steps * memory.weights.size(2)},
-                          {.more = layers.read(t + 1).data + readers.queries,
-                           .more_stride = layers.read(t + 1).stride,
-                           .out = attentional + (t + 1) * shape.batch * width});
+    gpu::attend_and_join<T>({.at = source.at<T>(),
+                             .query = query.data,
+                             .query_stride = query.stride,
+                             .weights = weights + t * memory.weights.size(2),
+                             .weights_stride = shape.steps * memory.weights.size(2)},
+                            {.more = layers.read(t + 1).data + readers.queries,
+                             .more_stride = layers.read(t + 1).stride,
+                             .out = attentional + (t + 1) * shape.batch * width});
   }
 }
 
@@ -166,7 +166,7 @@ struct Output {
 /// Returns what reaches `fed`, [batch, attentional].
 template <class T>
 Tensor steps_back(const Memory& memory, const Readers& readers,
-                  const GpuStackBackward<T>& layers, const GpuLooksBack<T>& looks,
+                  const GpuStackBackward<T>& layers, const GpuAttentionBackward<T>& attention,
                   const Tensor& d_attentional) {
   const LayerShape& shape = memory.layers.shape;
   const std::int64_t width = memory.width();
@@ -179,11 +179,11 @@ Tensor steps_back(const Memory& memory, const Readers& readers,
   for (std::int64_t t = shape.steps; t-- > 0;) {
     const Rows<T> d_read = layers.d_read(t + 1);
     const bool projected = readers.queries > 0;
-    gpu::look_and_join_back(
-        looks.look(t, memory.query<T>(t, readers),
-                   projected ? d_read : Rows<T>{layers.d_top_state(), shape.hidden},
-                   projected ? gpu::Arrive::replace : gpu::Arrive::add),
-        gpu::JoinBack<T>{
+    gpu::attend_and_join_backward(
+        attention.step(t, memory.query<T>(t, readers),
+                       projected ? d_read : Rows<T>{layers.d_top_state(), shape.hidden},
+                       projected ? gpu::Arrive::replace : gpu::Arrive::add),
+        gpu::JoinStepBackward<T>{
             .out = attentional + (t + 1) * size,
             .d_out = d_out == nullptr ? nullptr : d_out + t * size,
             .d_more = t + 1 < shape.steps && memory.feeds(t + 1) ? d_fed_data : nullptr,
@@ -191,7 +191,7 @@ Tensor steps_back(const Memory& memory, const Readers& readers,
             .d_sum_stride = d_read.stride});
     for (std::size_t i = layers.count(); i-- > 0;) {
       layers.pass(i, t + 1);
-      gpu::lstm_way_back(layers.cell(i, t));
+      gpu::lstm_step_backward(layers.cell(i, t));
     }
     if (memory.feeds(t)) fed.backward(layers.d_input(t), d_fed_data);
   }
@@ -208,11 +208,11 @@ Gradients run_backward(const DecoderInputs& in, const Memory& memory, const Grad
   const GpuSource source(in.attention, readers.context, memory.pooled);
   const GpuStackBackward<T> layers(in.rnn, memory.layers, readers.state, grads[Output::state],
                                    grads[Output::cell]);
-  const GpuLooksBack<T> looks(source, memory.weights, grads[Output::weights], {});
+  const GpuAttentionBackward<T> attention(source, memory.weights, grads[Output::weights], {});
   const Tensor& d_out = grads[Output::attentional];
   Gradients down(needs.size());
   const Tensor d_fed =
-      steps_back(memory, readers, layers, looks,
+      steps_back(memory, readers, layers, attention,
                  d_out.defined() ? d_out.transpose(0, 1).contiguous() : Tensor());
   down[DecoderInput::fed] = d_fed;
 
@@ -232,11 +232,11 @@ Gradients run_backward(const DecoderInputs& in, const Memory& memory, const Grad
   if (needs[DecoderInput::state]) down[DecoderInput::state] = layers.d_states();
   if (needs[DecoderInput::cell]) down[DecoderInput::cell] = layers.d_cells();
   if (needs[DecoderInput::keys] || needs[DecoderInput::score]) {
-    const auto of_keys = looks.of_keys(memory.query<T>(0, readers));
+    const auto of_keys = attention.of_keys(memory.query<T>(0, readers));
     down[DecoderInput::keys] = of_keys.keys;
     down[DecoderInput::score] = of_keys.score;
   }
-  if (needs[DecoderInput::values]) down[DecoderInput::values] = looks.d_values(d_sums);
+  if (needs[DecoderInput::values]) down[DecoderInput::values] = attention.d_values(d_sums);
   const Tensor of_readers = layers.weight_gradients(needs, DecoderInput::rnn, down);
   if (readers.queries > 0) down[DecoderInput::query] = of_readers.slice(0, 0, readers.queries);
   if (needs[DecoderInput::join]) {

@@ -147,18 +147,18 @@ PartialAttention merge_states(const PartialAttention& a, const PartialAttention&
   const std::array<Saved, 4> saved{in[0], in[1], in[2], in[3]};
   record("merge_states", inputs, results,
          [saved, storage](const Gradients& grads, const Needs&) -> Gradients {
-           std::array<Tensor, 4> kept;
+           std::array<Tensor, 4> tensors;
            std::array<Tensor, 4> down;
            for (std::size_t i = 0; i < 4; ++i) {
-             kept[i] = saved[i].get();
-             down[i] = Tensor::empty(kept[i].shape(), storage, kept[i].device());
+             tensors[i] = saved[i].get();
+             down[i] = Tensor::empty(tensors[i].shape(), storage, tensors[i].device());
            }
            const auto arrived = [&](std::size_t i) {
              return grads[i].defined()
                         ? grads[i].contiguous()
-                        : Tensor::zeros(kept[i].shape(), storage, kept[i].device());
+                        : Tensor::zeros(tensors[i].shape(), storage, tensors[i].device());
            };
-           merge_backward(kept, arrived(0), arrived(1), down);
+           merge_backward(tensors, arrived(0), arrived(1), down);
            return {down.begin(), down.end()};
          });
   return {results[0], results[1]};

@@ -51,20 +51,20 @@ Tensor compute(BinaryOp op, const Tensor& a, const Tensor& b, const char* name) 
 using Slopes = Gradients (*)(const Tensor& grad, const Tensor& a, const Tensor& b,
                              const Needs& needs);
 
-/// What the slopes of an op look at.
-enum class Looks { at_nothing, at_inputs };
+/// What an op saves for its slopes.
+enum class Saves { nothing, inputs };
 
-Tensor binary(BinaryOp op, const char* name, const Tensor& a, const Tensor& b, Looks looks,
+Tensor binary(BinaryOp op, const char* name, const Tensor& a, const Tensor& b, Saves saves,
               Slopes slopes) {
   op::require_real(a, name, "the first input");
   op::require_real(b, name, "the second input");
   op::require_same_kind(a, b, name);
   if (op::is_widened(a))
-    return binary(op, name, a.to(DType::f32), b.to(DType::f32), looks, slopes).to(a.dtype());
-  const bool saves = looks == Looks::at_inputs;
+    return binary(op, name, a.to(DType::f32), b.to(DType::f32), saves, slopes).to(a.dtype());
+  const bool saves_inputs = saves == Saves::inputs;
   return record(name, {a, b}, compute(op, a, b, name),
-                [slopes, x = saves ? Saved(a) : Saved(), y = saves ? Saved(b) : Saved(),
-                 a_shape = a.shape(),
+                [slopes, x = saves_inputs ? Saved(a) : Saved(),
+                 y = saves_inputs ? Saved(b) : Saved(), a_shape = a.shape(),
                  b_shape = b.shape()](const Gradients& grads, const Needs& needs) -> Gradients {
                   Gradients down = slopes(grads[0], x.get(), y.get(), needs);
                   if (needs[0]) down[0] = sum_to(down[0], a_shape);
@@ -92,21 +92,21 @@ Gradients winner_takes_all(const Tensor& grad, const Tensor& a, const Tensor& b,
 }  // namespace
 
 Tensor add(const Tensor& a, const Tensor& b) {
-  return binary(BinaryOp::add, "attn::add", a, b, Looks::at_nothing,
+  return binary(BinaryOp::add, "attn::add", a, b, Saves::nothing,
                 [](const Tensor& grad, const Tensor&, const Tensor&,
                    const Needs&) -> Gradients { return {grad, grad}; });
 }
 
 Tensor sub(const Tensor& a, const Tensor& b) {
   return binary(
-      BinaryOp::sub, "attn::sub", a, b, Looks::at_nothing,
+      BinaryOp::sub, "attn::sub", a, b, Saves::nothing,
       [](const Tensor& grad, const Tensor&, const Tensor&, const Needs& needs) -> Gradients {
         return {grad, needs[1] ? neg(grad) : Tensor()};
       });
 }
 
 Tensor mul(const Tensor& a, const Tensor& b) {
-  return binary(BinaryOp::mul, "attn::mul", a, b, Looks::at_inputs,
+  return binary(BinaryOp::mul, "attn::mul", a, b, Saves::inputs,
                 [](const Tensor& grad, const Tensor& x, const Tensor& y,
                    const Needs& needs) -> Gradients {
                   return {needs[0] ? mul(grad, y) : Tensor(),
@@ -115,7 +115,7 @@ Tensor mul(const Tensor& a, const Tensor& b) {
 }
 
 Tensor div(const Tensor& a, const Tensor& b) {
-  return binary(BinaryOp::div, "attn::div", a, b, Looks::at_inputs,
+  return binary(BinaryOp::div, "attn::div", a, b, Saves::inputs,
                 [](const Tensor& grad, const Tensor& x, const Tensor& y,
                    const Needs& needs) -> Gradients {
                   const Tensor first = div(grad, y);
@@ -124,11 +124,11 @@ Tensor div(const Tensor& a, const Tensor& b) {
 }
 
 Tensor maximum(const Tensor& a, const Tensor& b) {
-  return binary(BinaryOp::maximum, "attn::maximum", a, b, Looks::at_inputs,
+  return binary(BinaryOp::maximum, "attn::maximum", a, b, Saves::inputs,
                 &winner_takes_all<BinaryOp::maximum>);
 }
 Tensor minimum(const Tensor& a, const Tensor& b) {
-  return binary(BinaryOp::minimum, "attn::minimum", a, b, Looks::at_inputs,
+  return binary(BinaryOp::minimum, "attn::minimum", a, b, Saves::inputs,
                 &winner_takes_all<BinaryOp::minimum>);
 }
 

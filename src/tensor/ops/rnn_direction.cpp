@@ -85,9 +85,9 @@ Tensor run_forward(const LayerShape& shape, const Tensor& x, const RecurrentWeig
 }
 
 template <class T>
-Gradients run_backward(const KeptLayer& kept, const Gradients& grads, const Needs& needs) {
-  const LayerShape& shape = kept.shape;
-  const LayerBackward<T> layer(shape, kept.weight_hh.get(), kept.memory, kept.lengths.get(),
+Gradients run_backward(const SavedLayer& saved, const Gradients& grads, const Needs& needs) {
+  const LayerShape& shape = saved.shape;
+  const LayerBackward<T> layer(shape, saved.weight_hh.get(), saved.memory, saved.lengths.get(),
                                grads[1], grads.size() > 2 ? grads[2] : Tensor());
   const Tensor d_out = grads[0].defined() ? grads[0].contiguous() : Tensor();
   const T* d_out_data = d_out.defined() ? d_out.data<T>() : nullptr;
@@ -101,8 +101,8 @@ Gradients run_backward(const KeptLayer& kept, const Gradients& grads, const Need
   });
 
   Gradients result(Input::count);
-  const Tensor& x = kept.x.get();
-  const Tensor& weight = kept.weight_ih.get();
+  const Tensor& x = saved.x.get();
+  const Tensor& weight = saved.weight_ih.get();
   ProductList<T> products;
   if (needs[Input::x]) {
     result[Input::x] = Tensor::empty(x.shape(), kDType<T>);
@@ -133,13 +133,13 @@ Gradients run_backward(const KeptLayer& kept, const Gradients& grads, const Need
 
 Tensor time_major(const Tensor& x, const Tensor& lengths) {
   if (on_gpu(x)) {
-    const Tensor kept =
+    const Tensor masked =
         lengths.defined() ? keep_where(x, length_mask(lengths, x.size(1)).unsqueeze(2)) : x;
-    return kept.transpose(0, 1).contiguous();
+    return masked.transpose(0, 1).contiguous();
   }
   return record("time_major", {x}, turned(x, Major::batch, lengths),
-                [kept = Saved(lengths)](const Gradients& grads, const Needs&) -> Gradients {
-                  return {turned(grads[0], Major::time, kept.get())};
+                [saved = Saved(lengths)](const Gradients& grads, const Needs&) -> Gradients {
+                  return {turned(grads[0], Major::time, saved.get())};
                 });
 }
 
@@ -159,12 +159,12 @@ DirectionResult run_direction(CellKind kind, Way way, const Tensor& x,
     results.push_back(memory.cells.select(0, shape.last_slot()).clone());
   const std::array<Tensor, Input::count> inputs{
       x, weights.weight_ih, weights.weight_hh, weights.bias_ih, weights.bias_hh, state, cell};
-  const KeptLayer kept{shape,  memory, x.contiguous(), weights.weight_ih, weights.weight_hh,
-                       lengths};
+  const SavedLayer saved{shape,  memory, x.contiguous(), weights.weight_ih, weights.weight_hh,
+                         lengths};
   record(kind == CellKind::gru ? "gru" : "lstm", inputs, results,
-         [kept, dtype = x.dtype()](const Gradients& grads, const Needs& needs) {
+         [saved, dtype = x.dtype()](const Gradients& grads, const Needs& needs) {
            return dispatch_real(dtype, "attn::rnn", [&](auto type) {
-             return run_backward<decltype(type)>(kept, grads, needs);
+             return run_backward<decltype(type)>(saved, grads, needs);
            });
          });
   return {results[0], results[1], kind == CellKind::lstm ? results[2] : Tensor()};

@@ -26,7 +26,7 @@ struct DirectionResult {
 };
 
 /// What the gradient of a layer needs of its forward pass, on either device.
-struct KeptLayer {
+struct SavedLayer {
   LayerShape shape;
   LayerMemory memory;
   Saved x;

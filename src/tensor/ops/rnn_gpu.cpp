@@ -80,7 +80,7 @@ Tensor run_forward(const LayerShape& shape, const Tensor& x, const RecurrentWeig
         .bias = numbers<const T>(bias),
         .before = before,
         .cell_before = is_lstm ? cells + shape.before(time) * slot : nullptr,
-        .kept = numbers<T>(memory.gates) + time * shape.batch * shape.kept_columns(),
+        .gates = numbers<T>(memory.gates) + time * shape.batch * shape.kept_columns(),
         .after = states + shape.after(time) * slot,
         .cell_after = is_lstm ? cells + shape.after(time) * slot : nullptr,
         .out = numbers<T>(out) + time * slot};
@@ -101,8 +101,8 @@ Tensor own_or_zeros(const Tensor& grad, const LayerShape& shape, DType dtype) {
 }
 
 template <class T>
-Gradients run_backward(const KeptLayer& kept, const Gradients& grads, const Needs& needs) {
-  const LayerShape& shape = kept.shape;
+Gradients run_backward(const SavedLayer& saved, const Gradients& grads, const Needs& needs) {
+  const LayerShape& shape = saved.shape;
   const std::int64_t columns = shape.input_columns();
   const std::int64_t hidden = shape.hidden;
   const std::int64_t slot = shape.batch * hidden;
@@ -115,14 +115,15 @@ Gradients run_backward(const KeptLayer& kept, const Gradients& grads, const Need
   };
   const Tensor d_a = room();
   const Tensor d_u = is_lstm ? d_a : room();
-  const T* states = numbers<const T>(kept.memory.states);
-  const T* cells = is_lstm ? numbers<const T>(kept.memory.cells) : nullptr;
+  const T* states = numbers<const T>(saved.memory.states);
+  const T* cells = is_lstm ? numbers<const T>(saved.memory.cells) : nullptr;
   for (std::int64_t step = shape.steps; step-- > 0;) {
     const std::int64_t time = time_of(shape, step);
     const std::int64_t at = time * shape.batch * columns;
-    const gpu::CellWayBack<T> cell{
-        .rows = rows_of(shape, time, kept.lengths.get()),
-        .kept = numbers<const T>(kept.memory.gates) + time * shape.batch * shape.kept_columns(),
+    const gpu::CellStepBackward<T> cell{
+        .rows = rows_of(shape, time, saved.lengths.get()),
+        .gates =
+            numbers<const T>(saved.memory.gates) + time * shape.batch * shape.kept_columns(),
         .before = states + shape.before(time) * slot,
         .cell_before = is_lstm ? cells + shape.before(time) * slot : nullptr,
         .cell_after = is_lstm ? cells + shape.after(time) * slot : nullptr,
@@ -133,14 +134,14 @@ Gradients run_backward(const KeptLayer& kept, const Gradients& grads, const Need
         .d_a_stride = columns,
         .d_u = numbers<T>(d_u) + at,
         .d_u_stride = columns};
-    is_lstm ? gpu::lstm_way_back(cell) : gpu::gru_way_back(cell);
+    is_lstm ? gpu::lstm_step_backward(cell) : gpu::gru_step_backward(cell);
     // What comes through the gates, onto what passed them by.
     gemm::product_on_gpu<T>({.m = shape.batch,
                              .n = hidden,
                              .k = columns,
                              .a = numbers<const T>(d_u) + at,
                              .lda = columns,
-                             .b = numbers<const T>(kept.weight_hh.get()),
+                             .b = numbers<const T>(saved.weight_hh.get()),
                              .ldb = hidden,
                              .c = numbers<T>(d_state),
                              .ldc = hidden,
@@ -149,11 +150,11 @@ Gradients run_backward(const KeptLayer& kept, const Gradients& grads, const Need
   }
 
   Gradients down(Input::count);
-  const Tensor& x = kept.x.get();
+  const Tensor& x = saved.x.get();
   const Tensor before =
-      kept.memory.states.slice(0, shape.before(0), shape.before(0) + shape.steps);
+      saved.memory.states.slice(0, shape.before(0), shape.before(0) + shape.steps);
   if (needs[Input::x])
-    down[Input::x] = multiplied(d_a, kept.weight_ih.get()).reshape(x.shape());
+    down[Input::x] = multiplied(d_a, saved.weight_ih.get()).reshape(x.shape());
   if (needs[Input::weight_ih])
     down[Input::weight_ih] = multiplied(d_a.transpose(0, 1), flat(x));
   if (needs[Input::weight_hh])
@@ -185,11 +186,11 @@ DirectionResult run_direction_gpu(const LayerShape& shape, const Tensor& x,
   }
   const std::array<Tensor, Input::count> inputs{
       x, weights.weight_ih, weights.weight_hh, weights.bias_ih, weights.bias_hh, state, cell};
-  const KeptLayer kept{shape, memory, packed, weights.weight_ih, weights.weight_hh, lengths};
+  const SavedLayer saved{shape, memory, packed, weights.weight_ih, weights.weight_hh, lengths};
   record(shape.kind == CellKind::gru ? "gru" : "lstm", inputs, results,
-         [kept, dtype = x.dtype()](const Gradients& grads, const Needs& needs) {
+         [saved, dtype = x.dtype()](const Gradients& grads, const Needs& needs) {
            return dispatch_real(dtype, "attn::rnn", [&](auto type) {
-             return run_backward<decltype(type)>(kept, grads, needs);
+             return run_backward<decltype(type)>(saved, grads, needs);
            });
          });
   return {results[0], results[1], shape.kind == CellKind::lstm ? results[2] : Tensor()};

@@ -1,4 +1,4 @@
-/// How a decoder looks at its source at each step, on the GPU: scores, softmax, what the
+/// A step of a decoder's attention on the GPU: scores, softmax, what the
 /// weights pool, and what the same row does with it, in one launch each way. f32 or f64.
 ///
 /// What is pooled are values that have passed the weight of whoever reads the context, all at
@@ -17,7 +17,7 @@ namespace attn::gpu {
 
 /// The same at each step, packed.
 template <class T>
-struct LookedAt {
+struct AttentionSource {
   std::int64_t rows;
   std::int64_t keys_count;
   std::int64_t key_dim;
@@ -29,8 +29,8 @@ struct LookedAt {
 };
 
 template <class T>
-struct Look {
-  LookedAt<T> at;
+struct AttentionStep {
+  AttentionSource<T> at;
   const T* query;  ///< [rows, key_dim]
   std::int64_t query_stride;
   T* weights;  ///< [rows, keys_count]
@@ -39,7 +39,7 @@ struct Look {
 
 /// A GRU's step whose gates get the pooled row on top of a; columns are 3 * hidden.
 template <class T>
-void look_and_gru(const Look<T>& look, const CellStep<T>& cell);
+void attend_and_gru(const AttentionStep<T>& attention, const CellStep<T>& cell);
 
 /// out [rows, columns] = tanh(pooled + more).
 template <class T>
@@ -49,14 +49,14 @@ struct JoinStep {
   T* out;
 };
 template <class T>
-void look_and_join(const Look<T>& look, const JoinStep<T>& join);
+void attend_and_join(const AttentionStep<T>& attention, const JoinStep<T>& join);
 
 /// Whether what was there stays.
 enum class Arrive { replace, add };
 
 template <class T>
-struct LookBack {
-  LookedAt<T> at;
+struct AttentionStepBackward {
+  AttentionSource<T> at;
   const T* query;
   std::int64_t query_stride;
   const T* weights;
@@ -68,12 +68,13 @@ struct LookBack {
   Arrive arrive;
 };
 
-/// The way back of both.
+/// The backward of both.
 template <class T>
-void look_and_gru_back(const LookBack<T>& look, const CellWayBack<T>& cell);
+void attend_and_gru_backward(const AttentionStepBackward<T>& attention,
+                             const CellStepBackward<T>& cell);
 
 template <class T>
-struct JoinBack {
+struct JoinStepBackward {
   const T* out;
   const T* d_out;   ///< [rows, columns] from outside; null: none
   const T* d_more;  ///< likewise from the step after
@@ -81,12 +82,13 @@ struct JoinBack {
   std::int64_t d_sum_stride;
 };
 template <class T>
-void look_and_join_back(const LookBack<T>& look, const JoinBack<T>& join);
+void attend_and_join_backward(const AttentionStepBackward<T>& attention,
+                              const JoinStepBackward<T>& join);
 
 /// The gradients of the keys and, for each of them, of w, over all steps of an additive score.
 template <class T>
-struct LookKeysBack {
-  LookedAt<T> at;
+struct AttentionKeysBackward {
+  AttentionSource<T> at;
   std::int64_t steps;
   const T* queries;  ///< [steps, rows, key_dim]
   std::int64_t query_stride;
@@ -95,6 +97,6 @@ struct LookKeysBack {
   T* d_score;  ///< [rows, keys_count, key_dim]; their sum is w's
 };
 template <class T>
-void look_keys_back(const LookKeysBack<T>& back);
+void attention_keys_backward(const AttentionKeysBackward<T>& back);
 
 }  // namespace attn::gpu

@@ -1,4 +1,4 @@
-/// What the decoders' ways of looking share on the GPU: the source as kernels want it, and the
+/// What the decoders' attention shares on the GPU: the source as kernels want it, and the
 /// gradients of keys, values and weights after the last step back.
 
 #pragma once
@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "attn/tensor/tensor.hpp"
-#include "tensor/gpu/look.hpp"
+#include "tensor/gpu/attention_step.hpp"
 #include "tensor/ops/attention_decoder_attention.hpp"
 #include "tensor/ops/decoder_stack_gpu.hpp"
 
@@ -21,28 +21,28 @@ struct GpuSource {
   Tensor pooled;   ///< [batch, source, columns]
   Tensor lengths;  ///< on the GPU, or none
 
-  /// `kept` is the `pooled` of an earlier one; none: it is computed.
+  /// `earlier` is the `pooled` of an earlier one; none: it is computed.
   GpuSource(const AttentionInputs& inputs, const Tensor& context_reader,
-            const Tensor& kept = {});
+            const Tensor& earlier = {});
 
   template <class T>
-  gpu::LookedAt<T> at() const;
+  gpu::AttentionSource<T> at() const;
   /// Contexts of weights [batch, steps, source]: [batch, steps, value_dim].
   Tensor contexts(const Tensor& weights) const;
 };
 
-/// The way back of all steps' looks.
+/// The backward of all steps.
 template <class T>
-class GpuLooksBack {
+class GpuAttentionBackward {
  public:
   /// weights [batch, steps, source]; d_weights and d_contexts [batch, steps, ...] are what
   /// arrives from outside, and may be undefined.
-  GpuLooksBack(const GpuSource& source, const Tensor& weights, const Tensor& d_weights,
-               const Tensor& d_contexts);
+  GpuAttentionBackward(const GpuSource& source, const Tensor& weights, const Tensor& d_weights,
+                       const Tensor& d_contexts);
 
-  /// A step's look, whose query was `query` and gets its gradient at `d_query`.
-  gpu::LookBack<T> look(std::int64_t time, Rows<const T> query, Rows<T> d_query,
-                        gpu::Arrive arrive) const;
+  /// A step, whose query was `query` and gets its gradient at `d_query`.
+  gpu::AttentionStepBackward<T> step(std::int64_t time, Rows<const T> query, Rows<T> d_query,
+                                     gpu::Arrive arrive) const;
 
   /// After all steps, from queries [steps, batch, key_dim]: those of the keys and of w.
   struct OfKeys {
@@ -55,7 +55,7 @@ class GpuLooksBack {
 
  private:
   GpuSource source_;
-  gpu::LookedAt<T> at_;
+  gpu::AttentionSource<T> at_;
   Tensor weights_;
   Tensor d_weights_;
   Tensor d_contexts_;

@@ -3,17 +3,17 @@
 #include <cstdint>
 
 #include "attn/core/math.hpp"
+#include "tensor/gpu/attention_step.hpp"
 #include "tensor/gpu/cells.cuh"
 #include "tensor/gpu/launch.cuh"
-#include "tensor/gpu/look.hpp"
 #include "tensor/gpu/team.cuh"
 
 namespace attn::gpu {
 namespace {
 
 /// A block for each row, a warp for each key, a thread for each column.
-constexpr int kLookThreads = 512;
-constexpr int kLookWarps = kLookThreads / kWarp;
+constexpr int kAttentionThreads = 512;
+constexpr int kLookWarps = kAttentionThreads / kWarp;
 
 __device__ int lane() {
   return static_cast<int>(threadIdx.x) % kWarp;
@@ -23,7 +23,7 @@ __device__ int warp() {
 }
 
 template <class T>
-__device__ std::int64_t length_of(const LookedAt<T>& at, std::int64_t row) {
+__device__ std::int64_t length_of(const AttentionSource<T>& at, std::int64_t row) {
   if (at.lengths == nullptr) return at.keys_count;
   return attn::min(attn::max(at.lengths[row], std::int64_t{0}), at.keys_count);
 }
@@ -60,16 +60,17 @@ __device__ void softmax_row(T* row, std::int64_t count) {
 
 /// `finish(row, c, sums)` gets what is pooled in the columns c, c + units, ... of kParts.
 template <class T, int kParts, class Finish>
-__global__ void __launch_bounds__(kLookThreads) look_kernel(Look<T> look, Finish finish) {
+__global__ void __launch_bounds__(kAttentionThreads)
+    attention_kernel(AttentionStep<T> attention, Finish finish) {
   extern __shared__ double room[];
-  const LookedAt<T>& at = look.at;
+  const AttentionSource<T>& at = attention.at;
   T* query = reinterpret_cast<T*>(room);
   T* score = query + at.key_dim;
   T* weights = score + at.key_dim;
   const std::int64_t row = blockIdx.x;
   const std::int64_t length = length_of(at, row);
-  for (std::int64_t c = threadIdx.x; c < at.key_dim; c += kLookThreads) {
-    query[c] = look.query[row * look.query_stride + c];
+  for (std::int64_t c = threadIdx.x; c < at.key_dim; c += kAttentionThreads) {
+    query[c] = attention.query[row * attention.query_stride + c];
     if (at.score != nullptr) score[c] = at.score[c];
   }
   __syncthreads();
@@ -91,12 +92,12 @@ __global__ void __launch_bounds__(kLookThreads) look_kernel(Look<T> look, Finish
   __syncthreads();
   if (warp() == 0) softmax_row(weights, length);
   __syncthreads();
-  for (std::int64_t j = threadIdx.x; j < at.keys_count; j += kLookThreads)
-    look.weights[row * look.weights_stride + j] = j < length ? weights[j] : T(0);
+  for (std::int64_t j = threadIdx.x; j < at.keys_count; j += kAttentionThreads)
+    attention.weights[row * attention.weights_stride + j] = j < length ? weights[j] : T(0);
 
   const std::int64_t units = at.columns / kParts;
   const T* pooled = at.pooled + row * at.keys_count * at.columns;
-  for (std::int64_t c = threadIdx.x; c < units; c += kLookThreads) {
+  for (std::int64_t c = threadIdx.x; c < units; c += kAttentionThreads) {
     T sums[kParts] = {};
 #pragma unroll 4
     for (std::int64_t j = 0; j < length; ++j) {
@@ -120,16 +121,16 @@ __device__ void softmax_row_back(const T* weights, T* slopes, std::int64_t count
 
 /// `begin(row, c, d)` tells what arrives at the pooled columns c, c + units, ...
 template <class T, int kParts, class Begin>
-__global__ void __launch_bounds__(kLookThreads)
-    look_back_kernel(LookBack<T> look, Begin begin) {
+__global__ void __launch_bounds__(kAttentionThreads)
+    attention_backward_kernel(AttentionStepBackward<T> attention, Begin begin) {
   extern __shared__ double room[];
-  const LookedAt<T>& at = look.at;
+  const AttentionSource<T>& at = attention.at;
   T* d_pooled = reinterpret_cast<T*>(room);
   T* slopes = d_pooled + at.columns;
   const std::int64_t row = blockIdx.x;
   const std::int64_t length = length_of(at, row);
   const std::int64_t units = at.columns / kParts;
-  for (std::int64_t c = threadIdx.x; c < units; c += kLookThreads) {
+  for (std::int64_t c = threadIdx.x; c < units; c += kAttentionThreads) {
     T d[kParts];
     begin(row, c, d);
 #pragma unroll
@@ -137,27 +138,27 @@ __global__ void __launch_bounds__(kLookThreads)
   }
   __syncthreads();
   const T* pooled = at.pooled + row * at.keys_count * at.columns;
-  const std::int64_t first = row * look.weights_stride;
+  const std::int64_t first = row * attention.weights_stride;
   each_key<T>(
       length, at.columns,
       [&](std::int64_t j, std::int64_t c) { return d_pooled[c] * pooled[j * at.columns + c]; },
       [&](std::int64_t j, T sum) {
-        slopes[j] = look.d_weights == nullptr ? sum : sum + look.d_weights[first + j];
+        slopes[j] = attention.d_weights == nullptr ? sum : sum + attention.d_weights[first + j];
       });
   __syncthreads();
-  if (warp() == 0) softmax_row_back(look.weights + first, slopes, length);
+  if (warp() == 0) softmax_row_back(attention.weights + first, slopes, length);
   __syncthreads();
-  for (std::int64_t j = threadIdx.x; j < at.keys_count; j += kLookThreads)
-    look.d_scores[first + j] = j < length ? slopes[j] : T(0);
+  for (std::int64_t j = threadIdx.x; j < at.keys_count; j += kAttentionThreads)
+    attention.d_scores[first + j] = j < length ? slopes[j] : T(0);
 
   const T* keys = at.keys + row * at.keys_count * at.key_dim;
-  for (std::int64_t c = threadIdx.x; c < at.key_dim; c += kLookThreads) {
+  for (std::int64_t c = threadIdx.x; c < at.key_dim; c += kAttentionThreads) {
     T sum(0);
     if (at.score == nullptr) {
 #pragma unroll 8
       for (std::int64_t j = 0; j < length; ++j) sum += slopes[j] * keys[j * at.key_dim + c];
     } else {
-      const T query = look.query[row * look.query_stride + c];
+      const T query = attention.query[row * attention.query_stride + c];
 #pragma unroll 8
       for (std::int64_t j = 0; j < length; ++j) {
         const T t = attn::tanh(query + keys[j * at.key_dim + c]);
@@ -165,15 +166,15 @@ __global__ void __launch_bounds__(kLookThreads)
       }
       sum *= at.score[c];
     }
-    T& down = look.d_query[row * look.d_query_stride + c];
-    down = look.arrive == Arrive::add ? down + sum : sum;
+    T& down = attention.d_query[row * attention.d_query_stride + c];
+    down = attention.arrive == Arrive::add ? down + sum : sum;
   }
 }
 
 /// A block for each key of each row.
 template <class T>
-__global__ void keys_back_kernel(LookKeysBack<T> back) {
-  const LookedAt<T>& at = back.at;
+__global__ void keys_back_kernel(AttentionKeysBackward<T> back) {
+  const AttentionSource<T>& at = back.at;
   const std::int64_t row = blockIdx.x / at.keys_count;
   const std::int64_t j = blockIdx.x % at.keys_count;
   const std::int64_t key = (row * at.keys_count + j) * at.key_dim;
@@ -206,7 +207,7 @@ struct GruFinish {
 };
 template <class T>
 struct GruBegin {
-  CellWayBack<T> step;
+  CellStepBackward<T> step;
   __device__ void operator()(std::int64_t row, std::int64_t c, T (&d)[3]) const {
     const cell::GruSlopes<T> slopes = gru_unit_back(step, Unit{row, c, step.rows.hidden});
     d[0] = slopes.reset;
@@ -225,7 +226,7 @@ struct JoinFinish {
 };
 template <class T>
 struct JoinBegin {
-  JoinBack<T> step;
+  JoinStepBackward<T> step;
   std::int64_t columns;
   __device__ void operator()(std::int64_t row, std::int64_t c, T (&d)[1]) const {
     const std::int64_t at = row * columns + c;
@@ -252,43 +253,47 @@ void launch(Kernel kernel, const Step& step, const Own& own, std::int64_t number
   if (bytes > kUsual)
     ATTN_CUDA_CALL(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                         static_cast<int>(kMost)));
-  kernel<<<static_cast<unsigned>(step.at.rows), kLookThreads, static_cast<std::size_t>(bytes),
-           stream()>>>(step, own);
+  kernel<<<static_cast<unsigned>(step.at.rows), kAttentionThreads,
+           static_cast<std::size_t>(bytes), stream()>>>(step, own);
   check_launch();
 }
 
 template <class T>
-std::int64_t room_forward(const LookedAt<T>& at) {
+std::int64_t room_forward(const AttentionSource<T>& at) {
   return 2 * at.key_dim + at.keys_count;
 }
 template <class T>
-std::int64_t room_back(const LookedAt<T>& at) {
+std::int64_t room_back(const AttentionSource<T>& at) {
   return at.columns + at.keys_count;
 }
 
 }  // namespace
 
 template <class T>
-void look_and_gru(const Look<T>& look, const CellStep<T>& cell) {
-  launch<T>(&look_kernel<T, 3, GruFinish<T>>, look, GruFinish<T>{cell}, room_forward(look.at));
+void attend_and_gru(const AttentionStep<T>& attention, const CellStep<T>& cell) {
+  launch<T>(&attention_kernel<T, 3, GruFinish<T>>, attention, GruFinish<T>{cell},
+            room_forward(attention.at));
 }
 template <class T>
-void look_and_join(const Look<T>& look, const JoinStep<T>& join) {
-  launch<T>(&look_kernel<T, 1, JoinFinish<T>>, look, JoinFinish<T>{join, look.at.columns},
-            room_forward(look.at));
+void attend_and_join(const AttentionStep<T>& attention, const JoinStep<T>& join) {
+  launch<T>(&attention_kernel<T, 1, JoinFinish<T>>, attention,
+            JoinFinish<T>{join, attention.at.columns}, room_forward(attention.at));
 }
 template <class T>
-void look_and_gru_back(const LookBack<T>& look, const CellWayBack<T>& cell) {
-  launch<T>(&look_back_kernel<T, 3, GruBegin<T>>, look, GruBegin<T>{cell}, room_back(look.at));
+void attend_and_gru_backward(const AttentionStepBackward<T>& attention,
+                             const CellStepBackward<T>& cell) {
+  launch<T>(&attention_backward_kernel<T, 3, GruBegin<T>>, attention, GruBegin<T>{cell},
+            room_back(attention.at));
 }
 template <class T>
-void look_and_join_back(const LookBack<T>& look, const JoinBack<T>& join) {
-  launch<T>(&look_back_kernel<T, 1, JoinBegin<T>>, look, JoinBegin<T>{join, look.at.columns},
-            room_back(look.at));
+void attend_and_join_backward(const AttentionStepBackward<T>& attention,
+                              const JoinStepBackward<T>& join) {
+  launch<T>(&attention_backward_kernel<T, 1, JoinBegin<T>>, attention,
+            JoinBegin<T>{join, attention.at.columns}, room_back(attention.at));
 }
 
 template <class T>
-void look_keys_back(const LookKeysBack<T>& back) {
+void attention_keys_backward(const AttentionKeysBackward<T>& back) {
   const std::int64_t blocks = back.at.rows * back.at.keys_count;
   if (blocks == 0) return;
   if (blocks > INT32_MAX)
@@ -298,16 +303,16 @@ void look_keys_back(const LookKeysBack<T>& back) {
 }
 
 // clang-format off
-template void look_and_gru(const Look<float>&, const CellStep<float>&);
-template void look_and_gru(const Look<double>&, const CellStep<double>&);
-template void look_and_join(const Look<float>&, const JoinStep<float>&);
-template void look_and_join(const Look<double>&, const JoinStep<double>&);
-template void look_and_gru_back(const LookBack<float>&, const CellWayBack<float>&);
-template void look_and_gru_back(const LookBack<double>&, const CellWayBack<double>&);
-template void look_and_join_back(const LookBack<float>&, const JoinBack<float>&);
-template void look_and_join_back(const LookBack<double>&, const JoinBack<double>&);
-template void look_keys_back(const LookKeysBack<float>&);
-template void look_keys_back(const LookKeysBack<double>&);
+template void attend_and_gru(const AttentionStep<float>&, const CellStep<float>&);
+template void attend_and_gru(const AttentionStep<double>&, const CellStep<double>&);
+template void attend_and_join(const AttentionStep<float>&, const JoinStep<float>&);
+template void attend_and_join(const AttentionStep<double>&, const JoinStep<double>&);
+template void attend_and_gru_backward(const AttentionStepBackward<float>&, const CellStepBackward<float>&);
+template void attend_and_gru_backward(const AttentionStepBackward<double>&, const CellStepBackward<double>&);
+template void attend_and_join_backward(const AttentionStepBackward<float>&, const JoinStepBackward<float>&);
+template void attend_and_join_backward(const AttentionStepBackward<double>&, const JoinStepBackward<double>&);
+template void attention_keys_backward(const AttentionKeysBackward<float>&);
+template void attention_keys_backward(const AttentionKeysBackward<double>&);
 // clang-format on
 
 }  // namespace attn::gpu

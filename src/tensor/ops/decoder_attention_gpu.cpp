@@ -1,4 +1,4 @@
-#include "tensor/ops/decoder_looks_gpu.hpp"
+#include "tensor/ops/decoder_attention_gpu.hpp"
 
 #include <cstdint>
 
@@ -9,7 +9,7 @@
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "tensor/gpu/look.hpp"
+#include "tensor/gpu/attention_step.hpp"
 #include "tensor/op.hpp"
 #include "tensor/ops/attention_decoder_attention.hpp"
 #include "tensor/ops/decoder_stack_gpu.hpp"
@@ -27,15 +27,16 @@ Tensor through(const Tensor& x, const Tensor& turned_weight) {
 }  // namespace
 
 GpuSource::GpuSource(const AttentionInputs& inputs, const Tensor& context_reader,
-                     const Tensor& kept)
+                     const Tensor& earlier)
     : in(inputs),
       reader(context_reader.detach()),
-      pooled(kept.defined() ? kept : through(inputs.values.detach(), reader.transpose(0, 1))) {
+      pooled(earlier.defined() ? earlier
+                               : through(inputs.values.detach(), reader.transpose(0, 1))) {
   if (in.lengths.defined()) lengths = in.lengths.to(Device::gpu).contiguous();
 }
 
 template <class T>
-gpu::LookedAt<T> GpuSource::at() const {
+gpu::AttentionSource<T> GpuSource::at() const {
   return {.rows = in.keys.size(0),
           .keys_count = in.keys.size(1),
           .key_dim = in.keys.size(2),
@@ -45,16 +46,16 @@ gpu::LookedAt<T> GpuSource::at() const {
           .pooled = numbers<const T>(pooled),
           .score = in.score.defined() ? numbers<const T>(in.score) : nullptr};
 }
-template gpu::LookedAt<float> GpuSource::at<float>() const;
-template gpu::LookedAt<double> GpuSource::at<double>() const;
+template gpu::AttentionSource<float> GpuSource::at<float>() const;
+template gpu::AttentionSource<double> GpuSource::at<double>() const;
 
 Tensor GpuSource::contexts(const Tensor& weights) const {
   return multiplied(weights, in.values.detach());
 }
 
 template <class T>
-GpuLooksBack<T>::GpuLooksBack(const GpuSource& source, const Tensor& weights,
-                              const Tensor& d_weights, const Tensor& d_contexts)
+GpuAttentionBackward<T>::GpuAttentionBackward(const GpuSource& source, const Tensor& weights,
+                                              const Tensor& d_weights, const Tensor& d_contexts)
     : source_(source),
       at_(source.at<T>()),
       weights_(weights),
@@ -72,8 +73,10 @@ GpuLooksBack<T>::GpuLooksBack(const GpuSource& source, const Tensor& weights,
 }
 
 template <class T>
-gpu::LookBack<T> GpuLooksBack<T>::look(std::int64_t time, Rows<const T> query, Rows<T> d_query,
-                                       gpu::Arrive arrive) const {
+gpu::AttentionStepBackward<T> GpuAttentionBackward<T>::step(std::int64_t time,
+                                                            Rows<const T> query,
+                                                            Rows<T> d_query,
+                                                            gpu::Arrive arrive) const {
   const std::int64_t first = time * at_.keys_count;
   return {.at = at_,
           .query = query.data,
@@ -88,7 +91,8 @@ gpu::LookBack<T> GpuLooksBack<T>::look(std::int64_t time, Rows<const T> query, R
 }
 
 template <class T>
-typename GpuLooksBack<T>::OfKeys GpuLooksBack<T>::of_keys(Rows<const T> queries) const {
+typename GpuAttentionBackward<T>::OfKeys GpuAttentionBackward<T>::of_keys(
+    Rows<const T> queries) const {
   const Tensor& keys = source_.in.keys;
   if (steps_ == 0)
     return {Tensor::zeros(keys.shape(), kDType<T>, Device::gpu),
@@ -98,13 +102,13 @@ typename GpuLooksBack<T>::OfKeys GpuLooksBack<T>::of_keys(Rows<const T> queries)
   const Tensor d_keys = Tensor::empty(keys.shape(), kDType<T>, Device::gpu);
   if (source_.in.score.defined()) {
     const Tensor d_score = Tensor::empty(keys.shape(), kDType<T>, Device::gpu);
-    gpu::look_keys_back<T>({.at = at_,
-                            .steps = steps_,
-                            .queries = queries.data,
-                            .query_stride = queries.stride,
-                            .d_scores = d_scores_data_,
-                            .d_keys = numbers<T>(d_keys),
-                            .d_score = numbers<T>(d_score)});
+    gpu::attention_keys_backward<T>({.at = at_,
+                                     .steps = steps_,
+                                     .queries = queries.data,
+                                     .query_stride = queries.stride,
+                                     .d_scores = d_scores_data_,
+                                     .d_keys = numbers<T>(d_keys),
+                                     .d_score = numbers<T>(d_score)});
     return {d_keys, sum(d_score.reshape({at_.rows * at_.keys_count, at_.key_dim}), 0)};
   }
   gemm::product_on_gpu<T>({.m = at_.keys_count,
@@ -126,7 +130,7 @@ typename GpuLooksBack<T>::OfKeys GpuLooksBack<T>::of_keys(Rows<const T> queries)
 }
 
 template <class T>
-Tensor GpuLooksBack<T>::d_values(const Tensor& d_read) const {
+Tensor GpuAttentionBackward<T>::d_values(const Tensor& d_read) const {
   Tensor d_contexts = multiplied(d_read, source_.reader)
                           .reshape({steps_, at_.rows, source_.in.values.size(2)})
                           .transpose(0, 1);
@@ -134,7 +138,7 @@ Tensor GpuLooksBack<T>::d_values(const Tensor& d_read) const {
   return multiplied(weights_.transpose(1, 2), d_contexts);
 }
 
-template class GpuLooksBack<float>;
-template class GpuLooksBack<double>;
+template class GpuAttentionBackward<float>;
+template class GpuAttentionBackward<double>;
 
 }  // namespace attn::op
