@@ -1,3 +1,5 @@
+// An arena gives aligned blocks, keeps its memory between calls, and belongs to one thread.
+
 #include "attn/core/arena.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// 16-bit floats round to nearest even and survive the trip through float bit by bit.
+
 #include "attn/core/dtype.hpp"
 
 #include <gtest/gtest.h>

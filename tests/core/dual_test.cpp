@@ -1,3 +1,5 @@
+// Slopes of dual numbers are those of finite differences, and select loses the other side.
+
 #include "attn/core/dual.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// A functor without a backward gets gradients of its score and of every table it reads.
+
 #include "attn/core/functor.hpp"
 
 #include <gtest/gtest.h>

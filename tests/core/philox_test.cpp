@@ -1,3 +1,5 @@
+// Philox gives the published words, and every position has its own.
+
 #include "attn/core/philox.hpp"
 
 #include <gtest/gtest.h>

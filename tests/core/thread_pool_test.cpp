@@ -1,3 +1,5 @@
+// The pool runs every task once, for any number of threads and callers, and takes no signals.
+
 #include "attn/core/thread_pool.hpp"
 
 #include <gtest/gtest.h>

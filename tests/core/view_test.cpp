@@ -1,3 +1,5 @@
+// Views address memory by any strides, zero and negative ones too.
+
 #include "attn/core/view.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Pictures of maps have their cells, colours and labels where they belong, in every format.
+
 #include "attn/drawing/draw.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Sizes of arrays never overflow, and bytes are viewed only where they are aligned.
+
 // SPDX-License-Identifier: Apache-2.0
 
 #include "attn/files/array.hpp"

@@ -1,3 +1,5 @@
+// A file is replaced whole or not at all, on a full disk and after an exception too.
+
 // SPDX-License-Identifier: Apache-2.0
 
 #include "attn/files/atomic_write.hpp"

@@ -1,3 +1,5 @@
+// CSV files are read with quotes and any separator, and a ragged line is named.
+
 #include "attn/files/csv.hpp"
 
 #include <gtest/gtest.h>

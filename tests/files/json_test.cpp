@@ -1,3 +1,5 @@
+// JSON from outside is checked: encoding, depth, size, repeated keys, with line and column.
+
 // SPDX-License-Identifier: Apache-2.0
 
 #include "attn/files/json.hpp"

@@ -1,3 +1,5 @@
+// NumPy files of every version and type are read and written, and damage is refused.
+
 // SPDX-License-Identifier: Apache-2.0
 
 #include "attn/files/npy.hpp"

@@ -1,3 +1,5 @@
+// Text from outside becomes short, valid UTF-8 without control characters.
+
 // SPDX-License-Identifier: Apache-2.0
 
 #include "attn/files/printable.hpp"

@@ -1,3 +1,5 @@
+// Whole files are read within a bound; pipes, devices and missing files are errors.
+
 // SPDX-License-Identifier: Apache-2.0
 
 #include "attn/files/read_file.hpp"

@@ -1,3 +1,5 @@
+// safetensors files are read and written, and every kind of damage to the header is refused.
+
 // SPDX-License-Identifier: Apache-2.0
 
 #include "attn/files/safetensors.hpp"

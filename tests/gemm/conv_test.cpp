@@ -1,3 +1,5 @@
+// Convolutions equal plain loops in double on every instruction set and for any threads.
+
 #include "attn/gemm/conv.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// The entry point of products: transposition, beta, bias, batches, misuse.
+
 #include "attn/gemm/gemm.hpp"
 
 #include <gtest/gtest.h>

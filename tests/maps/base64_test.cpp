@@ -1,3 +1,5 @@
+// Base64 is that of the standard, for every length.
+
 #include "attn/maps/base64.hpp"
 
 #include <gtest/gtest.h>

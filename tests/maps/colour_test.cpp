@@ -1,3 +1,5 @@
+// The colour scale gets darker evenly, and text can be read on every colour.
+
 #include "attn/maps/colour.hpp"
 
 #include <gtest/gtest.h>

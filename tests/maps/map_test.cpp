@@ -1,3 +1,5 @@
+// Every kind of map is read back equal, and contradictions are named with their path.
+
 #include "attn/maps/map.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Blocks of a pooled matrix hold every weight exactly once.
+
 #include "attn/maps/pooled.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Maps in the terminal fit their columns, with and without colour, whatever the labels say.
+
 #include "attn/maps/show.hpp"
 
 #include <gtest/gtest.h>

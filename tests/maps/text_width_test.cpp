@@ -1,3 +1,5 @@
+// Text is measured, cut and broken by what a terminal shows.
+
 #include "attn/maps/text_width.hpp"
 
 #include <gtest/gtest.h>

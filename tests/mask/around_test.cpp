@@ -1,3 +1,5 @@
+// Keys near a real centre are kept, and cover agrees with keep.
+
 #include "attn/mask/around.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// A table of blocks decides, and cover agrees with keep on every tile.
+
 #include "attn/mask/block_sparse.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Causal masks in both alignments, and cover agrees with keep on every tile.
+
 #include "attn/mask/causal.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// And, or and not of masks: cover is safe for every expression.
+
 #include "attn/mask/combine.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// A flag for each pair, in any layout.
+
 #include "attn/mask/dense.hpp"
 
 #include <gtest/gtest.h>

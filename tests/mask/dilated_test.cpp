@@ -1,3 +1,5 @@
+// Every step-th key on both sides of the query.
+
 #include "attn/mask/dilated.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Packed documents do not see each other, sorted or not.
+
 #include "attn/mask/documents.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Lengths of a sequence or of each query, and cover agrees with keep.
+
 #include "attn/mask/lengths.hpp"
 
 #include <gtest/gtest.h>

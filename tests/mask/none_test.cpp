@@ -1,3 +1,5 @@
+// The mask that keeps everything.
+
 #include "attn/mask/none.hpp"
 
 #include <gtest/gtest.h>

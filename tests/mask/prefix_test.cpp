@@ -1,3 +1,5 @@
+// A prefix for everybody and causal behind it, and cover agrees with keep.
+
 #include "attn/mask/prefix.hpp"
 
 #include <gtest/gtest.h>

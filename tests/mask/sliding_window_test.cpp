@@ -1,3 +1,5 @@
+// Windows around a shifted query, with and without bounds.
+
 #include "attn/mask/sliding_window.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Dropped weights: rate, scale, and the same draws at every position.
+
 #include "attn/normalise/dropout.hpp"
 
 #include <gtest/gtest.h>

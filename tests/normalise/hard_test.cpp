@@ -1,3 +1,5 @@
+// Hard choices: the first maximum, and samples that follow the softmax.
+
 #include "attn/normalise/hard.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Scores as weights: streaming, empty rows, gradients.
+
 #include "attn/normalise/identity.hpp"
 
 #include <gtest/gtest.h>

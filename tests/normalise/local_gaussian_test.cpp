@@ -1,3 +1,5 @@
+// The Gaussian on weights, and the gradient of its centre.
+
 #include "attn/normalise/local_gaussian.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Scores over the number of kept keys: streaming, empty rows, gradients.
+
 #include "attn/normalise/mean.hpp"
 
 #include <gtest/gtest.h>

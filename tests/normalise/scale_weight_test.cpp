@@ -1,3 +1,5 @@
+// A gate on weights and its gradient.
+
 #include "attn/normalise/scale_weight.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Sigmoid weights: streaming, empty rows, huge scores, gradients.
+
 #include "attn/normalise/sigmoid.hpp"
 
 #include <gtest/gtest.h>

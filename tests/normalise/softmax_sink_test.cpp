@@ -1,3 +1,5 @@
+// A sink is one more key without a value, and has a gradient.
+
 #include "attn/normalise/softmax_sink.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Softmax: streaming, sums, empty rows, huge scores, gradients, log-sum-exp.
+
 #include "attn/normalise/softmax.hpp"
 
 #include <gtest/gtest.h>

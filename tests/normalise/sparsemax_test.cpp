@@ -1,3 +1,5 @@
+// Sparsemax agrees with its definition by sorting and gives exact zeros, with gradients.
+
 #include "attn/normalise/sparsemax.hpp"
 
 #include <gtest/gtest.h>

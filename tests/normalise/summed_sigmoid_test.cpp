@@ -1,3 +1,5 @@
+// Sigmoids over their sum: streaming, empty rows, gradients.
+
 #include "attn/normalise/summed_sigmoid.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Linear attention is causal attention with scores as weights; decay and delta rules.
+
 #include "attn/pool/linear.hpp"
 
 #include <gtest/gtest.h>

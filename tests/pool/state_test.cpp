@@ -1,3 +1,5 @@
+// Merged parts are the whole, empty parts change nothing, and gradients are differences.
+
 #include "attn/pool/state.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// ALiBi falls with the distance at the paper's slopes, with gradients.
+
 #include "attn/score/alibi.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// A dense bias, shared along any axis, with gradients.
+
 #include "attn/score/bias.hpp"
 
 #include <gtest/gtest.h>

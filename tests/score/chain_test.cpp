@@ -1,3 +1,5 @@
+// A chain of modifiers equals them one after another, with all their tables.
+
 #include "attn/score/chain.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// A Gaussian on the score, and the gradients of centre and width.
+
 #include "attn/score/gaussian.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// A lambda is a score modifier, with tables and gradients.
+
 #include "attn/score/lambda.hpp"
 
 #include <gtest/gtest.h>

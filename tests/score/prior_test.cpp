@@ -1,3 +1,5 @@
+// A prior is added with its weight, with gradients.
+
 #include "attn/score/prior.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Programs of instructions: each operation, positions, select, gradients.
+
 #include "attn/score/program.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Relative tables are read by clipped distance, in every sharing, with gradients.
+
 #include "attn/score/relative_table.hpp"
 
 #include <gtest/gtest.h>

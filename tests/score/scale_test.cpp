@@ -1,3 +1,5 @@
+// A constant and a learnt factor, with gradients.
+
 #include "attn/score/scale.hpp"
 
 #include <gtest/gtest.h>

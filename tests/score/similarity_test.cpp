@@ -1,3 +1,5 @@
+// Every similarity is its formula, and its gradients are finite differences.
+
 #include "attn/score/similarity.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Soft cap: its closed form, bounds and gradient.
+
 #include "attn/score/soft_cap.hpp"
 
 #include <gtest/gtest.h>

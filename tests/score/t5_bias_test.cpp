@@ -1,3 +1,5 @@
+// T5's buckets and the gradient of their table.
+
 #include "attn/score/t5_bias.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// SHA-256 equals the published digests at every length around a block.
+
 #include "attn/text/sha256.hpp"
 
 #include <gtest/gtest.h>

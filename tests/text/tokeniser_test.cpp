@@ -1,3 +1,5 @@
+// Tokenisers of characters, words and subwords: learning, encoding, decoding, misuse.
+
 #include "attn/text/tokeniser.hpp"
 
 #include <gtest/gtest.h>

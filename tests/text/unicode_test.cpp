@@ -1,3 +1,5 @@
+// Normal form, small letters and words follow Unicode, in linear time.
+
 #include "attn/text/unicode.hpp"
 
 #include <gtest/gtest.h>

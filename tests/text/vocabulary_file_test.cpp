@@ -1,3 +1,5 @@
+// Vocabulary files are read back as written, and damage names its line.
+
 #include "text/vocabulary_file.hpp"
 
 #include <gtest/gtest.h>

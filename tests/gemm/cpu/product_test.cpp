@@ -1,3 +1,5 @@
+// Products of every extent, stride and transposition equal the definition.
+
 #include "gemm/cpu/product.hpp"
 
 #include <gtest/gtest.h>

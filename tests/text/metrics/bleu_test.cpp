@@ -1,3 +1,5 @@
+// BLEU equals sacreBLEU on recorded cases.
+
 #include "attn/text/metrics/bleu.hpp"
 
 #include <gtest/gtest.h>

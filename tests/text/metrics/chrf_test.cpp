@@ -1,3 +1,5 @@
+// chrF equals sacreBLEU on recorded cases.
+
 #include "attn/text/metrics/chrf.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Edit distance equals its definition, and error rates take the nearest variant.
+
 #include "attn/text/metrics/edit_distance.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// ROUGE equals torchmetrics on recorded cases.
+
 #include "attn/text/metrics/rouge.hpp"
 
 #include <gtest/gtest.h>
