@@ -93,7 +93,7 @@ TEST(GpuSearch, SteeredAttention) {
   const Tensor source = random_integers({3, 12}, 4, kWords, random);
   const Tensor lengths = Tensor::full({3}, 12.0, DType::i64);
   models::SearchOptions search{.beam = 2, .max_length = 10};
-  search.look.temperature = 0.5;
+  search.steering.temperature = 0.5;
   const auto want = models::search(*model, source, lengths, search);
   model->to(Device::gpu);
   const auto got = models::search(*model, source, lengths, search);
