@@ -13,87 +13,10 @@
 #include "kernels/cpu/kernel_table.hpp"
 #include "kernels/cpu/plan.hpp"
 #include "kernels/cpu/team_scratch.hpp"
+#include "kernels/row_reader.hpp"
 
 namespace attn::cpu {
 namespace {
-
-/// Takes one row of weights apart.
-class RowReader {
- public:
-  RowReader(const Inspection& wanted, std::int64_t keys) : wanted_(wanted) {
-    order_.reserve(static_cast<std::size_t>(keys));
-  }
-
-  void read(const TilePlace& at, int row, const float* w) {
-    const int q = at.q + row;
-    if (wanted_.all.data != nullptr)
-      for (int j = 0; j < at.cols; ++j) *wanted_.all.at(at.batch, at.head, q, j) = w[j];
-    if (wanted_.chosen.data != nullptr) read_chosen(at, q, w);
-    if (wanted_.column_sums.data != nullptr)
-      for (int j = 0; j < at.cols; ++j) *wanted_.column_sums.at(at.batch, at.head, j) += w[j];
-    if (wanted_.distance_sums.data != nullptr) read_distances(at, q, w);
-    if (wanted_.arg_max.data != nullptr) {
-      int best = -1;
-      for (int j = 0; j < at.cols; ++j)
-        if (w[j] > 0.0f && (best < 0 || w[j] > w[best])) best = j;
-      *wanted_.arg_max.at(at.batch, at.head, q) = best;
-    }
-    if (wanted_.top_keys.data != nullptr || wanted_.top_weights.data != nullptr)
-      read_top(at, q, w);
-  }
-
- private:
-  void read_chosen(const TilePlace& at, int q, const float* w) const {
-    for (std::size_t h = 0; h < wanted_.chosen_heads.size(); ++h)
-      for (std::size_t i = 0; i < wanted_.chosen_queries.size(); ++i)
-        if (wanted_.chosen_heads[h] == at.head && wanted_.chosen_queries[i] == q)
-          for (int j = 0; j < at.cols; ++j) *wanted_.chosen.at(at.batch, h, i, j) = w[j];
-  }
-
-  void read_distances(const TilePlace& at, int q, const float* w) const {
-    const int reach = static_cast<int>(wanted_.distance_sums.shape[3] / 2);
-    for (int j = 0; j < at.cols; ++j) {
-      const int apart = std::clamp(j - (q + wanted_.distance_offset), -reach, reach);
-      *wanted_.distance_sums.at(at.batch, at.head, q, apart + reach) += w[j];
-    }
-  }
-
-  void read_top(const TilePlace& at, int q, const float* w) {
-    const bool keys = wanted_.top_keys.data != nullptr;
-    const auto count = static_cast<std::size_t>(keys ? wanted_.top_keys.shape[3]
-                                                     : wanted_.top_weights.shape[3]);
-    order_.clear();
-    for (int j = 0; j < at.cols; ++j)
-      if (w[j] > 0.0f) order_.push_back(j);
-    const std::size_t found = std::min(count, order_.size());
-    std::partial_sort(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(found),
-                      order_.end(),
-                      [&](int a, int b) { return w[a] > w[b] || (w[a] == w[b] && a < b); });
-    for (std::size_t i = 0; i < count; ++i) {
-      if (keys) *wanted_.top_keys.at(at.batch, at.head, q, i) = i < found ? order_[i] : -1;
-      if (wanted_.top_weights.data != nullptr)
-        *wanted_.top_weights.at(at.batch, at.head, q, i) = i < found ? w[order_[i]] : 0.0f;
-    }
-  }
-
-  const Inspection& wanted_;
-  std::vector<int> order_;  ///< keys with a weight, to be sorted
-};
-
-template <class View>
-void clear(const View& view) {
-  if (view.data == nullptr) return;
-  if constexpr (requires { view.shape[3]; } && std::tuple_size_v<decltype(view.shape)> == 4) {
-    for (std::int64_t b = 0; b < view.shape[0]; ++b)
-      for (std::int64_t h = 0; h < view.shape[1]; ++h)
-        for (std::int64_t i = 0; i < view.shape[2]; ++i)
-          for (std::int64_t c = 0; c < view.shape[3]; ++c) *view.at(b, h, i, c) = 0;
-  } else {
-    for (std::int64_t b = 0; b < view.shape[0]; ++b)
-      for (std::int64_t h = 0; h < view.shape[1]; ++h)
-        for (std::int64_t i = 0; i < view.shape[2]; ++i) *view.at(b, h, i) = 0;
-  }
-}
 
 template <class View, class... Extents>
 void check_shape(const char* name, const View& view, Extents... extents) {
@@ -107,7 +30,7 @@ void check_shape(const char* name, const View& view, Extents... extents) {
 }
 
 template <class T>
-void validate_inspection(const ForwardArgs<T>& args, const Inspection& wanted) {
+void validate_inspection(const ForwardArgs<T>& args, const Inspection<float>& wanted) {
   if (args.packing.q != nullptr || args.paging.table != nullptr)
     fail<Unsupported>(
         "attn::cpu::inspect: packed and paged sequences are not built; inspect "
@@ -140,7 +63,7 @@ void validate_inspection(const ForwardArgs<T>& args, const Inspection& wanted) {
 /// A plan whose rows are kept whole, and the tasks over its kv heads.
 template <class T>
 void visit_rows(const ForwardArgs<T>& given, const Recipe& recipe, const Context& context,
-                int modifiers, bool masked, const Inspection& wanted) {
+                int modifiers, bool masked, const Inspection<float>& wanted) {
   // Forward's outputs play no part; give them a shape that agrees.
   ForwardArgs<T> args = given;
   T nothing{};
@@ -163,7 +86,7 @@ void visit_rows(const ForwardArgs<T>& given, const Recipe& recipe, const Context
     bytes = std::max(bytes, kernels.forward_bytes(plan, run_of(task)));
   const int team = std::min(threads, std::max(tasks, 1));
   const TeamScratch scratch(bytes, team);
-  std::vector<RowReader> readers;  // one a worker, made before the work starts
+  std::vector<RowReader<float>> readers;  // one a worker, made before the work starts
   readers.reserve(static_cast<std::size_t>(team));
   for (int worker = 0; worker < team; ++worker) readers.emplace_back(wanted, args.k.shape[2]);
   ThreadPool::shared().parallel_for(tasks, threads, [&](int task, int worker) {
@@ -171,7 +94,7 @@ void visit_rows(const ForwardArgs<T>& given, const Recipe& recipe, const Context
         modifiers, masked, &readers[static_cast<std::size_t>(worker)],
         [](void* self, const TilePlace& at, const float* rows, std::int64_t stride) {
           for (int r = 0; r < at.rows; ++r)
-            static_cast<RowReader*>(self)->read(at, r, rows + r * stride);
+            static_cast<RowReader<float>*>(self)->read(at, r, rows + r * stride);
         }};
     kernels.inspect(plan, run_of(task), visitor, scratch.of(worker));
   });
@@ -180,18 +103,17 @@ void visit_rows(const ForwardArgs<T>& given, const Recipe& recipe, const Context
 }  // namespace
 
 template <class T>
-void inspect(const ForwardArgs<T>& args, const Recipe& recipe, const Inspection& wanted,
+void inspect(const ForwardArgs<T>& args, const Recipe& recipe, const Inspection<float>& wanted,
              const Context& context) {
   validate_inspection(args, wanted);
-  clear(wanted.column_sums);
-  clear(wanted.distance_sums);
+  RowReader<float>::clear_sums(wanted);
   visit_rows(args, recipe, context, -1, true, wanted);
 }
 
 template <class T>
 void weights(const ForwardArgs<T>& args, const Recipe& recipe, const View<float, 4>& out,
              const Context& context) {
-  inspect(args, recipe, Inspection{.all = out}, context);
+  inspect(args, recipe, Inspection<float>{.all = out}, context);
 }
 
 template <class T>
@@ -200,15 +122,15 @@ void scores(const ForwardArgs<T>& args, const Recipe& recipe, int modifiers, boo
   if (modifiers < 0 || modifiers > static_cast<int>(recipe.scores.size()))
     fail("attn::cpu::scores: after ", modifiers, " modifiers; the recipe has 0..",
          recipe.scores.size());
-  const Inspection wanted{.all = out};
+  const Inspection<float> wanted{.all = out};
   validate_inspection(args, wanted);
   visit_rows(args, recipe, context, modifiers, masked, wanted);
 }
 
 // clang-format off
-template void inspect(const ForwardArgs<float>&, const Recipe&, const Inspection&, const Context&);
-template void inspect(const ForwardArgs<BFloat16>&, const Recipe&, const Inspection&, const Context&);
-template void inspect(const ForwardArgs<Float16>&, const Recipe&, const Inspection&, const Context&);
+template void inspect(const ForwardArgs<float>&, const Recipe&, const Inspection<float>&, const Context&);
+template void inspect(const ForwardArgs<BFloat16>&, const Recipe&, const Inspection<float>&, const Context&);
+template void inspect(const ForwardArgs<Float16>&, const Recipe&, const Inspection<float>&, const Context&);
 template void weights(const ForwardArgs<float>&, const Recipe&, const View<float, 4>&, const Context&);
 template void weights(const ForwardArgs<BFloat16>&, const Recipe&, const View<float, 4>&, const Context&);
 template void weights(const ForwardArgs<Float16>&, const Recipe&, const View<float, 4>&, const Context&);

@@ -17,7 +17,7 @@ std::size_t rows_backward_workspace(const BackwardArgs<T>&) {
   refuse("attn::gpu::rows_backward_workspace");
 }
 template <class T>
-void rows_forward(const ForwardArgs<T>&, const Recipe&, const RowsInspection<StatOf<T>>&, void*,
+void rows_forward(const ForwardArgs<T>&, const Recipe&, const Inspection<StatOf<T>>&, void*,
                   Stream) {
   refuse("attn::gpu::rows_forward");
 }

@@ -38,18 +38,6 @@ class Workspace {
   Tensor memory_;
 };
 
-template <class T>
-RowsInspection<StatOf<T>> inspection_of(const op::InspectInto& to) {
-  using S = StatOf<T>;
-  return {.all = op::view<S, 4>(to.weights),
-          .top_keys = op::view<std::int64_t, 4>(to.top_keys),
-          .top_weights = op::view<S, 4>(to.top_weights),
-          .column_sums = op::view<S, 3>(to.column_sums),
-          .distance_sums = op::view<S, 4>(to.distance_sums),
-          .distance_offset = to.distance_offset,
-          .arg_max = op::view<std::int64_t, 3>(to.arg_max)};
-}
-
 }  // namespace
 
 void attend_forward(const op::AttendTensors& x, const Recipe& recipe, Route route) {
@@ -83,7 +71,7 @@ void attend_inspect(const op::AttendTensors& x, const Recipe& recipe,
   op::dispatch_storage(x.q.dtype(), [&]<class T>(T) {
     const ForwardArgs<T> args = op::forward_args<T>(rows);
     const Workspace workspace(rows_workspace(args));
-    rows_forward(args, recipe, inspection_of<T>(to), workspace.get(), stream());
+    rows_forward(args, recipe, op::inspection<T>(to), workspace.get(), stream());
   });
 }
 

@@ -5,11 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <cstdint>
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/core/view.hpp"
 #include "attn/kernels/args.hpp"
+#include "attn/kernels/inspect.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/attend/kernels.hpp"
 #include "tensor/op.hpp"
@@ -55,6 +57,18 @@ ForwardArgs<T> forward_args(const AttendTensors& x) {
           .packing = x.sequences.packing(),
           .paging = x.sequences.paging(),
           .similarities = view<S, 4>(x.similarities)};
+}
+
+template <class T>
+Inspection<StatOf<T>> inspection(const InspectInto& to) {
+  using S = StatOf<T>;
+  return {.all = view<S, 4>(to.weights),
+          .top_keys = view<std::int64_t, 4>(to.top_keys),
+          .top_weights = view<S, 4>(to.top_weights),
+          .column_sums = view<S, 3>(to.column_sums),
+          .distance_sums = view<S, 4>(to.distance_sums),
+          .distance_offset = to.distance_offset,
+          .arg_max = view<std::int64_t, 3>(to.arg_max)};
 }
 
 template <class T>

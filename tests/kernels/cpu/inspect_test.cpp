@@ -81,7 +81,7 @@ struct Fixture {
     cpu::weights(inputs.forward_args(false), p.recipe, all.view());
     return all.values();
   }
-  void inspect(const Inspection& wanted) {
+  void inspect(const Inspection<float>& wanted) {
     cpu::inspect(inputs.forward_args(false), p.recipe, wanted, {.threads = 2});
   }
   double at(std::size_t row, int j) const {
@@ -164,7 +164,7 @@ TEST(Inspect, NeedsNoOutput) {
 }
 
 /// The message of what an inspection throws.
-std::string refusal(Fixture& f, const Inspection& wanted) {
+std::string refusal(Fixture& f, const Inspection<float>& wanted) {
   try {
     f.inspect(wanted);
   } catch (const InvalidArgument& error) {

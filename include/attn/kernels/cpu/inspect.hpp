@@ -13,7 +13,7 @@ namespace attn::cpu {
 
 /// Fills what `wanted` asks for. `args.out` and `args.stat` are not touched and may be empty.
 template <class T>
-void inspect(const ForwardArgs<T>& args, const Recipe& recipe, const Inspection& wanted,
+void inspect(const ForwardArgs<T>& args, const Recipe& recipe, const Inspection<float>& wanted,
              const Context& context = {});
 
 /// All weights: [batch, heads, queries, keys].

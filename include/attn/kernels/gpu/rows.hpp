@@ -9,25 +9,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstddef>
-#include <cstdint>
 
 #include "attn/kernels/args.hpp"        // IWYU pragma: export
 #include "attn/kernels/gpu/device.hpp"  // IWYU pragma: export
+#include "attn/kernels/inspect.hpp"     // IWYU pragma: export
 
 namespace attn::gpu {
-
-/// What may be looked at besides the output, each optional; shapes and meaning are those of
-/// Inspection (attn/kernels/inspect.hpp). S is double beside double, else float.
-template <class S>
-struct RowsInspection {
-  View<S, 4> all{};
-  View<std::int64_t, 4> top_keys{};
-  View<S, 4> top_weights{};
-  View<S, 3> column_sums{};
-  View<S, 4> distance_sums{};
-  int distance_offset = 0;
-  View<std::int64_t, 3> arg_max{};
-};
 
 /// Bytes of GPU memory that the functions below work in.
 template <class T>
@@ -39,12 +26,11 @@ std::size_t rows_backward_workspace(const BackwardArgs<T>& args);
 /// channels costs nothing. T = double computes in double; float, BFloat16 and Float16 in float.
 /// Queued on `stream` and not waited for; everything lies in the GPU's memory. What has weight
 /// 0 is not read. Packed sequences run one after the other, and their offsets, which lie in the
-/// GPU's memory, are waited for. Paging, kept similarities, looking at packed sequences and
-/// functors that are not the library's throw Unsupported.
+/// GPU's memory, are waited for. Paging, kept similarities, chosen rows of weights, looking at
+/// packed sequences and functors that are not the library's throw Unsupported.
 template <class T>
 void rows_forward(const ForwardArgs<T>& args, const Recipe& recipe,
-                  const RowsInspection<StatOf<T>>& into, void* workspace,
-                  Stream stream = nullptr);
+                  const Inspection<StatOf<T>>& into, void* workspace, Stream stream = nullptr);
 
 /// Scores after the first `modifiers` score modifiers, masked ones being -inf if `masked`.
 template <class T>

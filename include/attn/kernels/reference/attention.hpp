@@ -6,6 +6,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "attn/kernels/args.hpp"  // IWYU pragma: export
+#include "attn/kernels/inspect.hpp"
 #include "attn/kernels/recipe.hpp"
 
 namespace attn::reference {
@@ -27,5 +28,9 @@ void scores(const ForwardArgs<T>& args, const Recipe& recipe, int modifiers, boo
 /// The weights that pool the values, all of them: [batch, heads, queries, keys].
 template <class T>
 void weights(const ForwardArgs<T>& args, const Recipe& recipe, const View<StatOf<T>, 4>& out);
+
+/// What is asked of the weights, in double; all of them are in memory meanwhile.
+void inspect(const ForwardArgs<double>& args, const Recipe& recipe,
+             const Inspection<double>& wanted);
 
 }  // namespace attn::reference

@@ -150,14 +150,14 @@ void check_forward(ForwardArgs<T> args, const Recipe& recipe, const Sequences& s
 }
 
 template <class V>
-bool looks(const RowsInspection<V>& into) {
+bool looks(const Inspection<V>& into) {
   return into.all.data != nullptr || into.top_keys.data != nullptr ||
          into.column_sums.data != nullptr || into.distance_sums.data != nullptr ||
          into.arg_max.data != nullptr;
 }
 
 template <class V>
-void look(const RowSizes& n, const V* weights, const RowsInspection<V>& into, Stream stream) {
+void look(const RowSizes& n, const V* weights, const Inspection<V>& into, Stream stream) {
   if (into.all.data != nullptr)
     launch_threads(&copy_rows_kernel<V>, n.rows() * n.keys, stream, n, weights, into.all);
   if (into.column_sums.data != nullptr)
@@ -211,11 +211,13 @@ std::size_t rows_backward_workspace(const BackwardArgs<T>& args) {
 
 template <class T>
 void rows_forward(const ForwardArgs<T>& args, const Recipe& recipe,
-                  const RowsInspection<StatOf<T>>& into, void* workspace, Stream stream) {
+                  const Inspection<StatOf<T>>& into, void* workspace, Stream stream) {
   constexpr const char* kWhere = "attn::gpu::rows_forward";
   using V = StatOf<T>;
   const Sequences sequences(args.packing, stream);
   check_forward(args, recipe, sequences, workspace, kWhere);
+  if (into.chosen.data != nullptr)
+    fail<Unsupported>(kWhere, ": chosen rows of weights are not built; ask for all");
   if (sequences.any() && looks(into))
     fail<Unsupported>(kWhere, ": weights of packed sequences are not built");
   note_route(Route::gpu_rows);
