@@ -6,8 +6,6 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/gemm/gemm.hpp"
-#include "attn/gemm/gpu.hpp"
-#include "attn/tensor/gpu.hpp"
 #include "attn/tensor/ops/join.hpp"
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/ops/rnn.hpp"
@@ -65,7 +63,6 @@ GpuStackForward<T>::GpuStackForward(const std::vector<RecurrentWeights>& weights
         i + 1 == weights.size()
             ? top
             : Tensor::empty({1, shape_.batch, layer.weight.size(0)}, kDType<T>, Device::gpu);
-    layer.weight_data = numbers<const T>(layer.weight);
     layer.bias_data = numbers<const T>(layer.bias);
     layer.product_data = numbers<T>(layer.product);
     layer.gates = numbers<T>(memory.layers[i].gates);
@@ -107,17 +104,8 @@ gpu::CellStep<T> GpuStackForward<T>::cell(std::size_t layer, std::int64_t time,
 template <class T>
 void GpuStackForward<T>::pass(std::size_t layer, std::int64_t slot) const {
   const Layer& own = layers_[layer];
-  gemm::product_on_gpu<T>({.m = shape_.batch,
-                           .n = own.weight.size(0),
-                           .k = shape_.hidden,
-                           .a = own.states + slot * shape_.batch * shape_.hidden,
-                           .lda = shape_.hidden,
-                           .b = own.weight_data,
-                           .ldb = shape_.hidden,
-                           .transpose_b = gemm::Transpose::yes,
-                           .c = product(own, slot),
-                           .ldc = own.weight.size(0)},
-                          nullptr, gpu::stream(), gpu::products());
+  multiply_on_gpu<T>(shape_.batch, own.states + slot * shape_.batch * shape_.hidden, own.weight,
+                     gemm::Transpose::yes, product(own, slot));
 }
 
 template <class T>
@@ -146,7 +134,6 @@ GpuStackBackward<T>::GpuStackBackward(const std::vector<RecurrentWeights>& weigh
     layer.d_product.select(0, 0).fill(0.0);
     layer.d_product.select(0, shape_.steps).fill(0.0);
     layer.d_state = copy_or_zeros(d_state, i, shape_, kDType<T>);
-    layer.weight_data = numbers<const T>(layer.weight);
     layer.d_product_data = numbers<T>(layer.d_product);
     layer.d_state_data = numbers<T>(layer.d_state);
     layer.gates = numbers<const T>(kept.gates);
@@ -197,17 +184,8 @@ gpu::CellStepBackward<T> GpuStackBackward<T>::cell(std::size_t layer, std::int64
 template <class T>
 void GpuStackBackward<T>::pass(std::size_t layer, std::int64_t slot) const {
   const Layer& own = layers_[layer];
-  gemm::product_on_gpu<T>({.m = shape_.batch,
-                           .n = shape_.hidden,
-                           .k = own.weight.size(0),
-                           .a = d_product(own, slot),
-                           .lda = own.weight.size(0),
-                           .b = own.weight_data,
-                           .ldb = shape_.hidden,
-                           .c = own.d_state_data,
-                           .ldc = shape_.hidden,
-                           .beta = T(1)},
-                          nullptr, gpu::stream(), gpu::products());
+  multiply_on_gpu<T>(shape_.batch, d_product(own, slot), own.weight, gemm::Transpose::no,
+                     own.d_state_data, T(1));
 }
 
 template <class T>

@@ -52,7 +52,6 @@ class GpuStackForward {
     Tensor bias;
     Tensor product;  ///< [slots, batch, readers + gates * hidden]
     std::int64_t readers;
-    const T* weight_data;
     const T* bias_data;
     T* product_data;
     T* gates;
@@ -101,7 +100,6 @@ class GpuStackBackward {
     Tensor d_state;
     Tensor d_cell;
     std::int64_t readers;
-    const T* weight_data;
     T* d_product_data;
     T* d_state_data;
     T* d_cell_data;

@@ -7,8 +7,6 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/gemm/gemm.hpp"
-#include "attn/gemm/gpu.hpp"
-#include "attn/tensor/gpu.hpp"
 #include "attn/tensor/ops/attention_decoder.hpp"
 #include "attn/tensor/ops/join.hpp"
 #include "attn/tensor/tape.hpp"
@@ -97,31 +95,11 @@ struct FedProduct {
 
   /// a [batch, gates * hidden] += fed weight^T.
   void forward(const T* fed, T* a) const {
-    gemm::product_on_gpu<T>({.m = batch,
-                             .n = weight.size(0),
-                             .k = weight.size(1),
-                             .a = fed,
-                             .lda = weight.size(1),
-                             .b = numbers<const T>(weight),
-                             .ldb = weight.strides()[0],
-                             .transpose_b = gemm::Transpose::yes,
-                             .c = a,
-                             .ldc = weight.size(0),
-                             .beta = T(1)},
-                            nullptr, gpu::stream(), gpu::products());
+    multiply_on_gpu(batch, fed, weight, gemm::Transpose::yes, a, T(1));
   }
   /// d_fed = d_a weight.
   void backward(const T* d_a, T* d_fed) const {
-    gemm::product_on_gpu<T>({.m = batch,
-                             .n = weight.size(1),
-                             .k = weight.size(0),
-                             .a = d_a,
-                             .lda = weight.size(0),
-                             .b = numbers<const T>(weight),
-                             .ldb = weight.strides()[0],
-                             .c = d_fed,
-                             .ldc = weight.size(1)},
-                            nullptr, gpu::stream(), gpu::products());
+    multiply_on_gpu(batch, d_a, weight, gemm::Transpose::no, d_fed);
   }
 };
 

@@ -158,6 +158,29 @@ Tensor op::multiplied(const Tensor& x, const Tensor& y, const Tensor& bias) {
   return c;
 }
 
+template <class T>
+void op::multiply_on_gpu(std::int64_t rows, const T* a, const Tensor& weight,
+                         gemm::Transpose transpose, T* c, T beta) {
+  const int out = transpose == gemm::Transpose::yes ? 0 : 1;
+  gemm::product_on_gpu<T>({.m = rows,
+                           .n = weight.size(out),
+                           .k = weight.size(1 - out),
+                           .a = a,
+                           .lda = weight.size(1 - out),
+                           .b = numbers<const T>(weight),
+                           .ldb = weight.strides()[0],
+                           .transpose_b = transpose,
+                           .c = c,
+                           .ldc = weight.size(out),
+                           .beta = beta},
+                          nullptr, gpu::stream(), gpu::products());
+}
+
+template void op::multiply_on_gpu(std::int64_t, const float*, const Tensor&, gemm::Transpose,
+                                  float*, float);
+template void op::multiply_on_gpu(std::int64_t, const double*, const Tensor&, gemm::Transpose,
+                                  double*, double);
+
 Tensor matmul(const Tensor& a, const Tensor& b) {
   op::require_real(a, "attn::matmul", "the first input");
   op::require_real(b, "attn::matmul", "the second input");

@@ -4,6 +4,9 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cstdint>
+
+#include "attn/gemm/gemm.hpp"
 #include "attn/tensor/tensor.hpp"
 
 namespace attn::op {
@@ -11,5 +14,11 @@ namespace attn::op {
 /// x y, [..., m, k] times [..., k, n], on either device: f32 and f64, on the GPU 16-bit types
 /// too. `bias` [n] or none is added to each row.
 Tensor multiplied(const Tensor& x, const Tensor& y, const Tensor& bias = {});
+
+/// c [rows, n] = a [rows, k] times `weight`, or its transpose, plus beta c; on the GPU, packed
+/// but for the rows of the weight. T = float or double.
+template <class T>
+void multiply_on_gpu(std::int64_t rows, const T* a, const Tensor& weight,
+                     gemm::Transpose transpose, T* c, T beta = T(0));
 
 }  // namespace attn::op

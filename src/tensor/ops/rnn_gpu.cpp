@@ -8,8 +8,6 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/gemm/gemm.hpp"
-#include "attn/gemm/gpu.hpp"
-#include "attn/tensor/gpu.hpp"
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/ops/rnn.hpp"
 #include "attn/tensor/tape.hpp"
@@ -60,17 +58,7 @@ Tensor run_forward(const LayerShape& shape, const Tensor& x, const RecurrentWeig
   for (std::int64_t step = 0; step < shape.steps; ++step) {
     const std::int64_t time = time_of(shape, step);
     const T* before = states + shape.before(time) * slot;
-    gemm::product_on_gpu<T>({.m = shape.batch,
-                             .n = columns,
-                             .k = hidden,
-                             .a = before,
-                             .lda = hidden,
-                             .b = numbers<const T>(weights.weight_hh),
-                             .ldb = hidden,
-                             .transpose_b = Transpose::yes,
-                             .c = numbers<T>(u),
-                             .ldc = columns},
-                            nullptr, gpu::stream(), gpu::products());
+    multiply_on_gpu(shape.batch, before, weights.weight_hh, Transpose::yes, numbers<T>(u));
     const gpu::CellStep<T> cell{
         .rows = rows_of(shape, time, lengths),
         .a = numbers<const T>(a) + time * shape.batch * columns,
@@ -136,17 +124,8 @@ Gradients run_backward(const SavedLayer& saved, const Gradients& grads, const Ne
         .d_u_stride = columns};
     is_lstm ? gpu::lstm_step_backward(cell) : gpu::gru_step_backward(cell);
     // What comes through the gates, onto what passed them by.
-    gemm::product_on_gpu<T>({.m = shape.batch,
-                             .n = hidden,
-                             .k = columns,
-                             .a = numbers<const T>(d_u) + at,
-                             .lda = columns,
-                             .b = numbers<const T>(saved.weight_hh.get()),
-                             .ldb = hidden,
-                             .c = numbers<T>(d_state),
-                             .ldc = hidden,
-                             .beta = T(1)},
-                            nullptr, gpu::stream(), gpu::products());
+    multiply_on_gpu(shape.batch, numbers<const T>(d_u) + at, saved.weight_hh.get(),
+                    Transpose::no, numbers<T>(d_state), T(1));
   }
 
   Gradients down(Input::count);
