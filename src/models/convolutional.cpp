@@ -1,4 +1,4 @@
-#include "attn/models/convolutional.hpp"
+#include "models/convolutional.hpp"
 
 #include <cmath>
 #include <cstddef>

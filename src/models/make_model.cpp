@@ -3,13 +3,13 @@
 #include <memory>
 
 #include "attn/core/error.hpp"
-#include "attn/models/bahdanau.hpp"
-#include "attn/models/convolutional.hpp"
-#include "attn/models/luong.hpp"
 #include "attn/models/options.hpp"
-#include "attn/models/rnn.hpp"
 #include "attn/models/seq2seq.hpp"
-#include "attn/models/transformer.hpp"
+#include "models/bahdanau.hpp"
+#include "models/convolutional.hpp"
+#include "models/luong.hpp"
+#include "models/rnn.hpp"
+#include "models/transformer.hpp"
 
 namespace attn::models {
 

@@ -1,4 +1,4 @@
-#include "attn/tasks/answer_map.hpp"
+#include "tasks/answer_map.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -12,8 +12,8 @@
 #include "attn/models/options.hpp"
 #include "attn/models/steering.hpp"
 #include "attn/tasks/answer.hpp"
-#include "attn/tasks/heads.hpp"
 #include "attn/tasks/pair_model.hpp"
+#include "tasks/heads.hpp"
 
 namespace attn::tasks {
 namespace {

@@ -1,4 +1,4 @@
-#include "attn/tasks/heads.hpp"
+#include "tasks/heads.hpp"
 
 #include <cstdint>
 #include <string>

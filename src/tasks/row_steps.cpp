@@ -14,10 +14,10 @@
 #include "attn/models/steering.hpp"
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/batches.hpp"
-#include "attn/tasks/heads.hpp"
 #include "attn/tasks/pair_model.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "attn/text/tokeniser.hpp"
+#include "tasks/heads.hpp"
 
 namespace attn::tasks {
 namespace {

@@ -1,5 +1,5 @@
 /// The pointwise ops by number: every backend turns an op chosen at run time into the functor
-/// of attn/tensor/pointwise_functors.hpp here.
+/// of src/tensor/pointwise_functors.hpp here.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 #include <cstddef>
 
 #include "attn/core/macros.hpp"
-#include "attn/tensor/pointwise_functors.hpp"
+#include "tensor/pointwise_functors.hpp"
 
 namespace attn::pointwise {
 

@@ -1,4 +1,4 @@
-#include "attn/models/bahdanau.hpp"
+#include "models/bahdanau.hpp"
 
 #include <gtest/gtest.h>
 

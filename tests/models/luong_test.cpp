@@ -1,4 +1,4 @@
-#include "attn/models/luong.hpp"
+#include "models/luong.hpp"
 
 #include <gtest/gtest.h>
 

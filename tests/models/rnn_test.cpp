@@ -1,4 +1,4 @@
-#include "attn/models/rnn.hpp"
+#include "models/rnn.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "attn/models/transformer.hpp"
+#include "models/transformer.hpp"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,6 @@
 #include "attn/models/options.hpp"
 #include "attn/models/seq2seq.hpp"
 #include "attn/models/steering.hpp"
-#include "attn/models/transformer.hpp"
 #include "attn/nn/attention/multi_head_attention.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/tape.hpp"
@@ -19,6 +18,7 @@
 #include "models/head_row.hpp"
 #include "models/step_context.hpp"
 #include "models/token_loss.hpp"
+#include "models/transformer.hpp"
 #include "models/transformer/position_tables.hpp"
 #include "models/words.hpp"
 

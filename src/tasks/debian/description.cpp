@@ -1,4 +1,4 @@
-#include "attn/tasks/debian/description.hpp"
+#include "tasks/debian/description.hpp"
 
 #include <algorithm>
 #include <array>

@@ -13,9 +13,9 @@
 #include "attn/files/printable.hpp"
 #include "attn/files/read_file.hpp"
 #include "attn/tasks/corpus.hpp"
-#include "attn/tasks/debian/records.hpp"
-#include "attn/tasks/fetch/apt.hpp"
 #include "attn/tasks/fetch/cache.hpp"
+#include "tasks/debian/records.hpp"
+#include "tasks/fetch/apt.hpp"
 
 namespace attn::tasks {
 namespace {

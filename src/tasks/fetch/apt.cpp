@@ -1,4 +1,4 @@
-#include "attn/tasks/fetch/apt.hpp"
+#include "tasks/fetch/apt.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -8,9 +8,9 @@
 
 #include "attn/models/steering.hpp"
 #include "attn/tasks/answer.hpp"
-#include "attn/tasks/heads.hpp"
 #include "attn/tasks/pair_model.hpp"
 #include "attn/tasks/task.hpp"
+#include "tasks/heads.hpp"
 
 namespace attn::tasks {
 namespace {

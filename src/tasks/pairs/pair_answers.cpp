@@ -22,7 +22,6 @@
 #include "attn/nn/module.hpp"
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/answer_json.hpp"
-#include "attn/tasks/answer_map.hpp"
 #include "attn/tasks/answerer.hpp"
 #include "attn/tasks/numbers.hpp"
 #include "attn/tasks/pair_model.hpp"
@@ -30,6 +29,7 @@
 #include "attn/tasks/task.hpp"
 #include "attn/text/tokeniser.hpp"
 #include "attn/text/unicode.hpp"
+#include "tasks/answer_map.hpp"
 
 namespace attn::tasks {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "attn/tasks/corpus.hpp"
-#include "attn/tasks/debian/description.hpp"
-#include "attn/tasks/translate/sentences.hpp"
+#include "tasks/debian/description.hpp"
+#include "tasks/translate/sentences.hpp"
 
 namespace attn::tasks {
 namespace {

@@ -11,10 +11,10 @@
 #include "attn/core/error.hpp"
 #include "attn/files/printable.hpp"
 #include "attn/tasks/corpus.hpp"
-#include "attn/tasks/debian/description.hpp"
 #include "attn/tasks/debian/index.hpp"
 #include "attn/tasks/debian/split.hpp"
 #include "tasks/debian/boilerplate.hpp"
+#include "tasks/debian/description.hpp"
 #include "tasks/debian/kept_candidates.hpp"
 
 namespace attn::tasks {

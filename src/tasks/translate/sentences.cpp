@@ -1,4 +1,4 @@
-#include "attn/tasks/translate/sentences.hpp"
+#include "tasks/translate/sentences.hpp"
 
 #include <cctype>
 #include <cstddef>

@@ -9,9 +9,9 @@
 #include "attn/tasks/pair_task.hpp"
 #include "attn/tasks/scores.hpp"
 #include "attn/tasks/translate/load_translate.hpp"
-#include "attn/tasks/translate/sentences.hpp"
 #include "tasks/subword_task.hpp"
 #include "tasks/tasks.hpp"
+#include "tasks/translate/sentences.hpp"
 
 namespace attn::tasks {
 

@@ -1,4 +1,4 @@
-#include "attn/tasks/debian/records.hpp"
+#include "tasks/debian/records.hpp"
 
 #include <gtest/gtest.h>
 

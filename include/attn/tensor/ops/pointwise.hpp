@@ -1,5 +1,5 @@
 /// Pointwise ops: one number from one or two. The formulas and their derivatives are the
-/// functors of attn/tensor/pointwise_functors.hpp, which every backend uses.
+/// functors of src/tensor/pointwise_functors.hpp, which every backend uses.
 
 #pragma once
 

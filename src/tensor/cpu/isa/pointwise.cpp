@@ -5,9 +5,9 @@
 #include "attn/core/philox.hpp"
 #include "attn/kernels/cpu/lane.hpp"
 #include "attn/kernels/cpu/lane_math.hpp"  // IWYU pragma: keep
-#include "attn/tensor/pointwise_functors.hpp"
 #include "kernels/cpu/isa_table.hpp"
 #include "tensor/cpu/pointwise_table.hpp"
+#include "tensor/pointwise_functors.hpp"
 
 namespace attn::cpu::inline ATTN_TARGET {
 namespace {
