@@ -1,3 +1,5 @@
+// Fits a picture of any size and colour to the canvas that captioners read.
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

@@ -1,3 +1,5 @@
+// The one right caption of a canvas: digits in order, and the words between them.
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,3 +1,5 @@
+// Saves and loads the folder of a captioning model.
+
 #include <cstdint>
 #include <filesystem>
 #include <memory>

@@ -1,3 +1,5 @@
+// Sorts descriptions into train, development and test by the list of a split.
+
 #include <algorithm>
 #include <cstddef>
 #include <string>

@@ -1,3 +1,5 @@
+// Makes the list of a split anew: by source package, far from what is trained on.
+
 #include <algorithm>
 #include <cstddef>
 #include <string>

@@ -1,3 +1,5 @@
+// The lists of splits that are compiled into the program.
+
 #include <string>
 #include <string_view>
 
