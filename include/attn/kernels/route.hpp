@@ -11,7 +11,6 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>

@@ -13,7 +13,6 @@
 #include "attn/kernels/route.hpp"
 #include "kernels/clear_grads.hpp"
 #include "kernels/cpu/build_plan.hpp"
-#include "kernels/cpu/decode/piece.hpp"
 #include "kernels/cpu/decode/work.hpp"
 #include "kernels/cpu/isa_table.hpp"
 #include "kernels/cpu/kernel_table.hpp"

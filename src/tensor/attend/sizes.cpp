@@ -5,6 +5,7 @@
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/tensor/spec/score.hpp"
+#include "attn/tensor/spec/sequences.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/attend/kernels.hpp"
