@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -15,6 +16,7 @@
 #include "attn/files/printable.hpp"
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/corpus.hpp"
+#include "attn/tasks/scores.hpp"
 #include "attn/tasks/value.hpp"
 #include "tasks/hugging_face.hpp"
 #include "tasks/tasks.hpp"
@@ -54,6 +56,12 @@ Input Task::input_of(const nlohmann::json& request) const {
     }
   }
   return input;
+}
+
+Scores Task::evaluate(const Model& model, std::span<const Example> examples) const {
+  std::vector<Input> inputs;
+  for (const Example& example : examples) inputs.push_back(example.input());
+  return score(examples, model.answer(inputs, {}, {}));
 }
 
 std::vector<const Task*> all_tasks() {

@@ -19,8 +19,8 @@
 #include "attn/files/printable.hpp"
 #include "attn/files/read_file.hpp"
 #include "attn/maps/map.hpp"
+#include "attn/tasks/learner.hpp"
 #include "attn/tasks/scores.hpp"
-#include "attn/tasks/trainer.hpp"
 
 namespace attn::tasks {
 namespace {

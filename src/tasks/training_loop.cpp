@@ -1,4 +1,4 @@
-#include "tasks/training_loop.hpp"
+// The loop that every training runs: steps, evaluations, checkpoints, a log.
 
 #include <time.h>  // clock_gettime
 
@@ -22,9 +22,9 @@
 #include "attn/nn/schedule.hpp"
 #include "attn/tasks/checkpoint.hpp"
 #include "attn/tasks/fetch/cache.hpp"
-#include "attn/tasks/pair_task.hpp"
+#include "attn/tasks/learner.hpp"
 #include "attn/tasks/scores.hpp"
-#include "attn/tasks/trainer.hpp"
+#include "attn/tasks/training_run.hpp"
 #include "attn/tasks/weight_average.hpp"
 #include "attn/tensor/random.hpp"
 #include "attn/tensor/storage.hpp"
@@ -61,20 +61,25 @@ std::vector<nn::NamedTensor> prefixed(const std::string& prefix,
   return tensors;
 }
 
+DType steps_in(Precision precision) {
+  return precision == Precision::bf16 ? DType::bf16 : DType::f32;
+}
+
 class Run {
  public:
-  Run(Learner& learner, const LoopPlan& plan, const Watch& watch)
+  Run(Learner& learner, const TrainingRun& run, const Watch& watch)
       : learner_(learner),
         module_(learner.module()),
-        plan_(plan),
+        run_(run),
+        precision_(steps_in(run.on.precision)),
         watch_(watch),
-        optimiser_(nn::adam_w(module_, plan.options.decay,
-                              {.beta1 = 0.9, .beta2 = 0.98, .eps = 1e-9})),
-        average_(module_, plan.options.average),
-        schedule_(nn::inverse_square_root_rate(plan.options.rate, plan.options.warm_up)),
-        log_(plan.folder / "log.jsonl") {
-    if (plan_.precision == DType::f32) return;
-    optimiser_.keep_masters(plan_.precision);
+        optimiser_(
+            nn::adam_w(module_, run.how.decay, {.beta1 = 0.9, .beta2 = 0.98, .eps = 1e-9})),
+        average_(module_, run.how.average),
+        schedule_(nn::inverse_square_root_rate(run.how.rate, run.how.warm_up)),
+        log_(run.where.folder / "log.jsonl") {
+    if (precision_ == DType::f32) return;
+    optimiser_.keep_masters(precision_);
     average_.follow(optimiser_.numbers());
   }
 
@@ -84,7 +89,7 @@ class Run {
     while (!spent()) {
       one_step();
       if (state_.steps % kStepsOfALogLine == 0) tell({});
-      if (state_.steps % plan_.options.evaluate_every == 0 && no_better()) {
+      if (state_.steps % run_.how.evaluate_every == 0 && no_better()) {
         ended = TrainingEnd::no_better;
         break;
       }
@@ -109,13 +114,15 @@ class Run {
   }
 
  private:
-  std::filesystem::path checkpoint() const { return plan_.folder / "checkpoint.safetensors"; }
+  std::filesystem::path checkpoint() const {
+    return run_.where.folder / "checkpoint.safetensors";
+  }
 
   /// A checkpoint of f32 holds no masters, so another precision is another training.
   std::string what() const {
-    return plan_.precision == DType::f32
-               ? plan_.what
-               : std::string(name_of(plan_.precision)) + " " + plan_.what;
+    return precision_ == DType::f32
+               ? learner_.identity()
+               : std::string(attn::name_of(precision_)) + " " + learner_.identity();
   }
 
   std::vector<nn::NamedTensor> tensors() {
@@ -129,14 +136,14 @@ class Run {
   }
 
   void begin() {
-    make_folder(plan_.folder);
-    if (plan_.resume == Resume::yes) {
+    make_folder(run_.where.folder);
+    if (run_.where.resume == Resume::yes) {
       state_ = load_checkpoint(checkpoint(), what(), tensors());
       optimiser_.set_steps(state_.steps);
       nn::random() = Random::at(state_.random_key, state_.random_drawn);
-      evaluated_ = state_.steps % plan_.options.evaluate_every == 0 ? state_.steps : 0;
+      evaluated_ = state_.steps % run_.how.evaluate_every == 0 ? state_.steps : 0;
     } else {
-      nn::random() = Random(plan_.options.seed).named("training");
+      nn::random() = Random(run_.how.seed).named("training");
     }
     module_.train();
     start_ = saved_ = told_ = Clock::now();
@@ -154,9 +161,9 @@ class Run {
 
   void log_begin() {
     nlohmann::json budget = nlohmann::json::object();
-    if (plan_.budget.steps > 0) budget["steps"] = plan_.budget.steps;
-    if (plan_.budget.epochs > 0) budget["epochs"] = plan_.budget.epochs;
-    if (plan_.budget.minutes > 0.0) budget["minutes"] = plan_.budget.minutes;
+    if (run_.budget.steps > 0) budget["steps"] = run_.budget.steps;
+    if (run_.budget.epochs > 0) budget["epochs"] = run_.budget.epochs;
+    if (run_.budget.minutes > 0.0) budget["minutes"] = run_.budget.minutes;
     log_.write({{"event", "begin"}, {"step", state_.steps}, {"budget", budget}});
   }
 
@@ -167,7 +174,7 @@ class Run {
   void make_epoch() { batches_ = learner_.begin_epoch(state_.epoch); }
 
   bool spent() const {
-    const Budget& budget = plan_.budget;
+    const Budget& budget = run_.budget;
     return (budget.steps > 0 && state_.steps >= budget.steps) ||
            (budget.epochs > 0 && state_.epoch >= budget.epochs) ||
            (budget.minutes > 0.0 && seconds_since(start_) >= 60.0 * budget.minutes);
@@ -179,7 +186,7 @@ class Run {
     optimiser_.zero_grad();
     const auto [loss, tokens] = learner_.learn(state_.batch);
     loss.backward();
-    nn::clip_gradients(module_, plan_.options.clip);
+    nn::clip_gradients(module_, run_.how.clip);
     // Read here, where clipping has waited already, and before anything is changed.
     const double value = loss.item();
     if (!std::isfinite(value))
@@ -201,7 +208,7 @@ class Run {
   }
 
   double left() const {
-    const Budget& budget = plan_.budget;
+    const Budget& budget = run_.budget;
     const double gone = seconds_since(start_);
     const auto steps = static_cast<double>(state_.steps - before_.steps);
     double least = -1.0;
@@ -265,10 +272,10 @@ class Run {
 
   /// As the optimiser does when it begins to keep masters: buffers stay as they are.
   void round_parameters() {
-    if (plan_.precision == DType::f32) return;
+    if (precision_ == DType::f32) return;
     const NoGrad off_the_tape;
     for (const Tensor& parameter : module_.parameters())
-      nn::replace(parameter, parameter.detach().to(plan_.precision));
+      nn::replace(parameter, parameter.detach().to(precision_));
   }
 
   /// Scores the averaged weights and keeps them if they are the best; true: time to end.
@@ -289,7 +296,7 @@ class Run {
       } else {
         ++state_.without_better;
       }
-      module_.to(plan_.device);
+      module_.to(run_.on.device);
       module_.train();
     }
     round_parameters();
@@ -297,23 +304,23 @@ class Run {
     tell(evaluation);
     save();
     told_ += Clock::now() - then;  // not a time of training
-    return plan_.options.patience > 0 && state_.without_better >= plan_.options.patience;
+    return run_.how.patience > 0 && state_.without_better >= run_.how.patience;
   }
 
   void keep_best() {
-    learner_.keep(nlohmann::json{{"command", plan_.command},
-                                 {"data", files::parse_json(plan_.data, "data")},
-                                 {"steps", state_.steps},
-                                 {"epochs", state_.epoch},
-                                 {"minutes", state_.seconds / 60.0},
-                                 {"development", json_of(state_.best)}}
-                      .dump());
+    learner_.save(run_.where.folder, nlohmann::json{{"command", run_.where.command},
+                                                    {"data", learner_.data()},
+                                                    {"steps", state_.steps},
+                                                    {"epochs", state_.epoch},
+                                                    {"minutes", state_.seconds / 60.0},
+                                                    {"development", json_of(state_.best)}}
+                                         .dump());
   }
 
   void save() {
     state_.random_key = nn::random().key();
     state_.random_drawn = nn::random().drawn();
-    save_checkpoint(checkpoint(), state_, what(), tensors(), plan_.shard_bytes);
+    save_checkpoint(checkpoint(), state_, what(), tensors(), run_.where.shard_bytes);
     saved_ = Clock::now();
   }
 
@@ -322,13 +329,15 @@ class Run {
     const bool first = state_.steps == 1;
     const bool pause_over = seconds_since(saved_) > pause_;
     if (pause_over) pause_ = std::min(2.0 * pause_, kLongestPause);
-    const bool due = plan_.save_every > 0 ? state_.steps % plan_.save_every == 0 : pause_over;
+    const bool due =
+        run_.where.save_every > 0 ? state_.steps % run_.where.save_every == 0 : pause_over;
     if (first || due) save();
   }
 
   Learner& learner_;
   nn::Module& module_;
-  const LoopPlan& plan_;
+  const TrainingRun& run_;
+  DType precision_;  ///< of parameters and activations in the steps
   const Watch& watch_;
   nn::Adam optimiser_;
   WeightAverage average_;
@@ -347,30 +356,41 @@ class Run {
   Clock::time_point told_;
 };
 
-void check(const LoopPlan& plan) {
-  const TrainingOptions& options = plan.options;
+void check(const TrainingRun& run) {
+  const TrainingOptions& options = run.how;
   if (options.evaluate_every < 1 || options.evaluate_on < 1)
     fail("attn::tasks::train: evaluate_every and evaluate_on are at least 1; seen ",
          options.evaluate_every, " and ", options.evaluate_on);
   if (!(options.rate > 0.0) || !(options.average >= 0.0 && options.average < 1.0))
     fail("attn::tasks::train: the rate is above 0 and the average in [0, 1); seen ",
          options.rate, " and ", options.average);
-  const Budget& budget = plan.budget;
-  if (plan.precision != DType::f32 &&
-      (plan.precision != DType::bf16 || plan.device != Device::gpu))
-    fail("attn::tasks::train: precision ", name_of(plan.precision), " on the ",
-         name_of(plan.device), "; f32 is accepted, and bf16 on the gpu");
+  const Budget& budget = run.budget;
+  if (run.on.precision != Precision::f32 && run.on.device != Device::gpu)
+    fail("attn::tasks::train: precision ", name_of(run.on.precision), " on the ",
+         attn::name_of(run.on.device), "; f32 is accepted, and others on the gpu");
   if (budget.steps <= 0 && budget.epochs <= 0 && budget.minutes <= 0.0 && options.patience <= 0)
     fail("attn::tasks::train: no budget and no patience: it would never end");
 }
 
 }  // namespace
 
-Trained run_training(Learner& learner, const LoopPlan& plan, const Watch& watch) {
-  check(plan);
+const char* name_of(TrainingEnd end) {
+  switch (end) {
+    case TrainingEnd::budget:
+      return "budget";
+    case TrainingEnd::no_better:
+      return "no_better";
+    case TrainingEnd::stopped:
+      break;
+  }
+  return "stopped";
+}
+
+Trained train(Learner& learner, const TrainingRun& run, const Watch& watch) {
+  check(run);
   // Before the optimiser, whose numbers lie where the weights do.
-  learner.module().to(plan.device);
-  const Trained trained = Run(learner, plan, watch).go();
+  learner.module().to(run.on.device);
+  const Trained trained = Run(learner, run, watch).go();
   learner.module().to(DType::f32);
   learner.module().to(Device::cpu);
   return trained;

@@ -21,7 +21,9 @@
 #include "attn/tasks/caption.hpp"
 #include "attn/tasks/caption/caption_training.hpp"
 #include "attn/tasks/caption/digits.hpp"
-#include "attn/tasks/trainer.hpp"
+#include "attn/tasks/learner.hpp"
+#include "attn/tasks/task.hpp"
+#include "attn/tasks/training_run.hpp"
 #include "attn/tensor/gpu.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/random.hpp"
@@ -215,24 +217,26 @@ TEST(GpuCaptioner, BothWaysToLookLearn) {
   }
 }
 
-std::vector<double> train_in_parts(Looking looking, DType precision,
+std::vector<double> train_in_parts(Looking looking, tasks::Precision precision,
                                    const std::vector<std::int64_t>& stops) {
   const tasks::Scratch folder;
-  tasks::CaptionPlan plan;
-  plan.request = tasks::default_caption_request(looking);
-  plan.request.model = {.channels = 6, .words = 4, .hidden = 6, .score = 4, .looking = looking};
-  plan.request.canvases = 2;
-  plan.request.training.evaluate_every = 20;
-  plan.request.training.evaluate_on = 2;
-  plan.folder = folder.path();
-  plan.device = Device::gpu;
-  plan.precision = precision;
+  tasks::CaptionSettings settings;
+  settings.model = {.channels = 6, .words = 4, .hidden = 6, .score = 4, .looking = looking};
+  settings.canvases = 2;
+  tasks::TrainingRun run = tasks::task_named("caption").defaults(
+      {{"model", {{"attention", name_of(looking)}}}}, nullptr);
+  run.what = tasks::json_of(settings);
+  run.how.evaluate_every = 20;
+  run.how.evaluate_on = 2;
+  run.where.folder = folder.path();
+  run.on = {Device::gpu, precision};
   const tasks::Digits digits = tasks::toy::digits();
-  const tasks::DigitParts parts{digits, digits, digits};
+  const auto parts =
+      std::make_shared<const tasks::DigitParts>(tasks::DigitParts{digits, digits, digits});
   for (const std::int64_t stop : stops) {
-    plan.budget.steps = stop;
-    tasks::train_caption(plan, parts, {});
-    plan.resume = tasks::Resume::yes;
+    run.budget.steps = stop;
+    tasks::train(*tasks::caption_learner(run, parts), run);
+    run.where.resume = tasks::Resume::yes;
   }
   tasks::load_caption_model(folder.path());
   std::vector<double> found;
@@ -248,11 +252,11 @@ TEST(GpuCaptioner, ATrainingGoesOnBitForBit) {
   SKIP_WITHOUT_GPU();
   gpu::set_determinism(gpu::Determinism::repeatable);
   for (const Looking looking : {Looking::soft, Looking::hard}) {
-    for (const DType precision : {DType::f32, DType::bf16}) {
+    for (const tasks::Precision precision : {tasks::Precision::f32, tasks::Precision::bf16}) {
       const std::vector<double> straight = train_in_parts(looking, precision, {40});
       EXPECT_EQ(straight.size(), 4u);
       EXPECT_EQ(train_in_parts(looking, precision, {20, 40}), straight)
-          << named(name_of(looking), precision);
+          << name_of(looking) << " " << tasks::name_of(precision);
     }
   }
   gpu::set_determinism(gpu::Determinism::fast);

@@ -11,10 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
+#include "attn/tasks/learner.hpp"
+#include "attn/tasks/pair_learner.hpp"
 #include "attn/tasks/pair_model.hpp"
-#include "attn/tasks/trainer.hpp"
+#include "attn/tasks/training_run.hpp"
 #include "attn/tensor/gpu.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "gpu/same_on_gpu.hpp"
@@ -35,16 +36,16 @@ std::vector<double> losses(const std::filesystem::path& folder) {
 }
 
 /// Trains on the GPU to `steps`, stopping after each of `stops` to go on with everything fresh.
-Trained train_with_stops(const std::filesystem::path& folder, DType precision,
+Trained train_with_stops(const std::filesystem::path& folder, Precision precision,
                          std::int64_t steps, const std::vector<std::int64_t>& stops) {
   Trained trained;
   for (std::size_t i = 0; i <= stops.size(); ++i) {
     PairModel model = toy::model();
-    TrainingPlan plan = toy::plan(model, folder);
-    plan.budget.steps = steps;
-    plan.resume = i == 0 ? Resume::no : Resume::yes;
-    plan.device = Device::gpu;
-    plan.precision = precision;
+    toy::Plan plan = toy::plan(model, folder);
+    plan.run.budget.steps = steps;
+    plan.run.where.resume = i == 0 ? Resume::no : Resume::yes;
+    plan.run.on.device = Device::gpu;
+    plan.run.on.precision = precision;
     std::int64_t seen = i == 0 ? 0 : stops[i - 1];
     const auto stop = [&] { return i < stops.size() && ++seen >= stops[i]; };
     trained = train(model, plan, {.progress = {}, .stop = stop});
@@ -55,7 +56,7 @@ Trained train_with_stops(const std::filesystem::path& folder, DType precision,
 TEST(GpuTrainer, ARunThatWasInterruptedHasTheLossesOfOneThatWasNot) {
   SKIP_WITHOUT_GPU();
   gpu::set_determinism(gpu::Determinism::repeatable);
-  for (const DType precision : {DType::f32, DType::bf16}) {
+  for (const Precision precision : {Precision::f32, Precision::bf16}) {
     const Scratch straight;
     const Scratch broken;
     train_with_stops(straight.path(), precision, 40, {});
@@ -69,7 +70,7 @@ TEST(GpuTrainer, ARunThatWasInterruptedHasTheLossesOfOneThatWasNot) {
 TEST(GpuTrainer, InBf16ItLearnsAndTheModelInTheFolderAnswers) {
   SKIP_WITHOUT_GPU();
   const Scratch folder;
-  const Trained trained = train_with_stops(folder.path(), DType::bf16, 500, {});
+  const Trained trained = train_with_stops(folder.path(), Precision::bf16, 500, {});
   ASSERT_FALSE(trained.best.empty());
   EXPECT_LT(trained.best[0].value, 8.0) << "phones wrong of a hundred";
   const PairModel loaded = load_model(folder.path());
@@ -79,13 +80,13 @@ TEST(GpuTrainer, InBf16ItLearnsAndTheModelInTheFolderAnswers) {
 TEST(GpuTrainer, ACheckpointOfAnotherPrecisionIsRefused) {
   SKIP_WITHOUT_GPU();
   const Scratch folder;
-  train_with_stops(folder.path(), DType::f32, 5, {});
+  train_with_stops(folder.path(), Precision::f32, 5, {});
   PairModel model = toy::model();
-  TrainingPlan plan = toy::plan(model, folder.path());
-  plan.budget.steps = 10;
-  plan.resume = Resume::yes;
-  plan.device = Device::gpu;
-  plan.precision = DType::bf16;
+  toy::Plan plan = toy::plan(model, folder.path());
+  plan.run.budget.steps = 10;
+  plan.run.where.resume = Resume::yes;
+  plan.run.on.device = Device::gpu;
+  plan.run.on.precision = Precision::bf16;
   EXPECT_THROW(train(model, plan, {}), InvalidArgument);
 }
 

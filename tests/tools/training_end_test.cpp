@@ -7,7 +7,7 @@
 #include <string>
 
 #include "attn/core/error.hpp"
-#include "attn/tasks/trainer.hpp"
+#include "attn/tasks/learner.hpp"
 #include "tasks/scratch.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/say.hpp"

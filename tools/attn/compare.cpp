@@ -22,15 +22,14 @@
 #include "attn/files/json.hpp"
 #include "attn/files/printable.hpp"
 #include "attn/maps/map.hpp"
-#include "attn/models/options.hpp"
 #include "attn/tasks/checkpoint.hpp"
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/fetch/cache.hpp"
-#include "attn/tasks/pair_model.hpp"
-#include "attn/tasks/pair_task.hpp"
-#include "attn/tasks/prepare.hpp"
+#include "attn/tasks/learner.hpp"
+#include "attn/tasks/pair_learner.hpp"
 #include "attn/tasks/scores.hpp"
-#include "attn/tasks/trainer.hpp"
+#include "attn/tasks/task.hpp"
+#include "attn/tasks/training_run.hpp"
 #include "attn/tensor/storage.hpp"
 #include "attn/text/sha256.hpp"
 #include "attn/text/unicode.hpp"
@@ -49,32 +48,6 @@ namespace attn::tools {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// One line of the table: what is set on top of the task's own model.
-struct Contender {
-  const char* name;
-  const char* about;
-  std::vector<std::pair<const char*, const char*>> options;
-};
-
-const std::vector<Contender>& contenders() {
-  static const std::vector<Contender> kContenders{
-      {"none", "RNN without attention", {{"kind", "rnn"}}},
-      {"dot", "Luong, dot", {{"kind", "luong"}, {"score", "dot"}}},
-      {"general", "Luong, general", {{"kind", "luong"}, {"score", "general"}}},
-      {"concat", "Luong, concat", {{"kind", "luong"}, {"score", "concat"}}},
-      {"local-m",
-       "Luong, local monotonic",
-       {{"kind", "luong"}, {"score", "general"}, {"reach", "local-m"}}},
-      {"local-p",
-       "Luong, local predictive",
-       {{"kind", "luong"}, {"score", "general"}, {"reach", "local-p"}}},
-      {"bahdanau", "Bahdanau, additive", {{"kind", "bahdanau"}}},
-      {"convolutional", "convolutional, multi-step", {{"kind", "convolutional"}}},
-      {"transformer", "Transformer", {{"kind", "transformer"}}},
-  };
-  return kContenders;
-}
 
 struct CompareOptions {
   std::string task = "pronounce";
@@ -110,15 +83,14 @@ Halves halves_of(const std::vector<tasks::Example>& examples) {
 }
 
 /// Where the task's defaults follow from the data, `corpus` is it.
-tasks::TrainingRequest request_of(const CompareOptions& options, const Contender& contender,
-                                  const tasks::Corpus* corpus) {
-  tasks::TrainingRequest request = tasks::default_request(tasks::pair_task_named(options.task));
-  if (corpus != nullptr) tasks::suit_corpus(request, *corpus);
-  request.model.copy = models::Copy::none;
-  for (const auto& [name, value] : contender.options)
-    models::set_option(request.model, name, value);
-  apply(options.flags, request);
-  return request;
+tasks::TrainingRun run_of(const CompareOptions& options, const tasks::Contender& contender,
+                          const tasks::Corpus* corpus) {
+  const tasks::Task& task = tasks::task_named(options.task);
+  nlohmann::json asked = contender.settings;
+  asked.merge_patch(asked_by(options.flags, task, "attn compare"));
+  tasks::TrainingRun run = resolved(task, asked, "the command", corpus);
+  run.on = {options.flags.device, options.flags.precision};
+  return run;
 }
 
 /// Tells two corpora apart: texts, and the parts they are in.
@@ -137,28 +109,29 @@ std::string fingerprint_of(const tasks::Corpus& corpus) {
 }
 
 /// What a contender is measured with. A result of anything else is no line of the same table.
-nlohmann::json run_of(const CompareOptions& options, const Contender& contender,
-                      const tasks::Corpus& corpus, const std::string& fingerprint) {
-  const tasks::TrainingRequest request = request_of(options, contender, &corpus);
-  const TrainingFlags& flags = options.flags;
-  return {{"task", options.task},
-          {"data", files::printable(corpus.name)},
-          {"fingerprint", fingerprint},
-          {"model", files::parse_json(models::to_json(request.model), "model")},
-          {"training", files::parse_json(tasks::to_json(request.training), "training")},
-          {"tokens",
-           {{"source", tasks::name_of(request.tokens.source)},
-            {"target", tasks::name_of(request.tokens.target)},
-            {"vocabulary", request.tokens.size},
-            {"shared", request.tokens.shared}}},
-          {"longest", {{"source", request.limits.source}, {"target", request.limits.target}}},
-          {"budget",
-           {{"minutes", flags.budget.minutes},
-            {"epochs", flags.budget.epochs},
-            {"steps", flags.budget.steps}}},
-          {"limit", options.limit},
-          {"device", std::string(name_of(flags.device))},
-          {"precision", name_of(flags.precision)}};
+nlohmann::json identity_of(const CompareOptions& options, const tasks::TrainingRun& run,
+                           const tasks::Corpus& corpus, const std::string& fingerprint) {
+  const nlohmann::json& what = run.what;
+  nlohmann::json identity{{"task", run.task},
+                          {"data", files::printable(corpus.name)},
+                          {"fingerprint", fingerprint},
+                          {"model", what.at("model")},
+                          {"training", tasks::json_of(run.how)},
+                          {"budget",
+                           {{"minutes", run.budget.minutes},
+                            {"epochs", run.budget.epochs},
+                            {"steps", run.budget.steps}}},
+                          {"limit", options.limit},
+                          {"device", std::string(name_of(run.on.device))},
+                          {"precision", tasks::name_of(run.on.precision)}};
+  if (what.contains("limits")) identity["longest"] = what.at("limits");
+  if (what.contains("loss")) identity["loss"] = what.at("loss");
+  if (what.contains("source_units"))
+    identity["tokens"] = {{"source", what.at("source_units")},
+                          {"target", what.at("target_units")},
+                          {"vocabulary", what.at("vocabulary")},
+                          {"shared", what.at("shared_vocabulary")}};
+  return identity;
 }
 
 /// " 5 minutes", " 2000 steps".
@@ -177,6 +150,7 @@ using ByMetric = std::map<std::string, double>;
 /// A line of the table, as a result tells it.
 struct Line {
   std::string about;
+  std::string chooses;  ///< the metric that does
   ByMetric all;
   ByMetric brief;  ///< empty where there is no such example
   ByMetric lengthy;
@@ -202,6 +176,7 @@ Line line_of(const nlohmann::json& result, const std::string& where) {
   };
   const nlohmann::json& scores = at("scores");
   return {.about = files::to_text(at("about"), where),
+          .chooses = "",
           .all = scores_of(scores, "all", where),
           .brief = scores_of(scores, "short", where),
           .lengthy = scores_of(scores, "long", where),
@@ -232,7 +207,7 @@ nlohmann::json read_result(const fs::path& path, const nlohmann::json& run) {
 
 /// One that was asked for.
 struct Competitor {
-  const Contender& contender;
+  const tasks::Contender& contender;
   nlohmann::json run;  ///< what it is measured with
   fs::path folder;
 
@@ -258,30 +233,27 @@ tasks::Resume begin(const Competitor& one) {
 nlohmann::json run_one(const CompareOptions& options, const Competitor& one,
                        const tasks::Corpus& corpus, const Halves& halves,
                        const Interrupt& interrupt, const Streams& streams) {
-  const Contender& contender = one.contender;
+  const tasks::Contender& contender = one.contender;
   const fs::path& folder = one.folder;
-  const tasks::TrainingRequest request = request_of(options, contender, &corpus);
-  const tasks::Say say = progress(streams);
-  tasks::Prepared prepared =
-      tasks::prepare(request, corpus, folder, begin(one), learn_subwords, say);
-  tasks::write_vocabularies(folder, prepared.model);
-  prepared.plan.budget = options.flags.budget;
-  prepared.plan.device = options.flags.device;
-  prepared.plan.precision = steps_in(options.flags.precision);
+  const tasks::Task& task = tasks::task_named(options.task);
+  tasks::TrainingRun run = run_of(options, contender, &corpus);
+  run.where.folder = folder;
+  run.where.resume = begin(one);
+  const std::unique_ptr<tasks::Learner> learner =
+      task.learner(run, corpus, {progress(streams), learn_subwords});
+  learner->begin(folder);
   TrainingProgress line(streams);
   const tasks::Trained trained =
-      tasks::train(prepared.model, prepared.plan,
+      tasks::train(*learner, run,
                    {.progress = [&](const tasks::Progress& now) { line(now); },
                     .stop = [&] { return interrupt.asked(); }});
   line.end();
   if (trained.ended == tasks::TrainingEnd::stopped)
     fail<Error>("stopped and saved; the same command goes on with ", contender.name);
-  const tasks::PairModel model = tasks::load_model(folder);
-  const tasks::Metric metric = tasks::pair_task_named(options.task).metric;
+  const std::unique_ptr<tasks::Model> model = task.load(folder);
   // Where all sources have one length there is no long half, and nothing to score.
   const auto scored = [&](const std::vector<tasks::Example>& part) {
-    return part.empty() ? nlohmann::json(nullptr)
-                        : tasks::json_of(tasks::evaluate(model, part, metric, {}));
+    return part.empty() ? nlohmann::json(nullptr) : tasks::json_of(task.evaluate(*model, part));
   };
   std::vector<tasks::Example> all = halves.brief;
   all.insert(all.end(), halves.lengthy.begin(), halves.lengthy.end());
@@ -293,7 +265,7 @@ nlohmann::json run_one(const CompareOptions& options, const Competitor& one,
           {"steps", trained.steps},
           {"epochs", trained.epochs},
           {"processor_seconds", trained.processor_seconds},
-          {"parameters", model.model->parameter_count()}};
+          {"parameters", model->module().parameter_count()}};
 }
 
 void print_table(const std::vector<Line>& table, const Halves& halves, const Streams& streams) {
@@ -324,7 +296,7 @@ void print_table(const std::vector<Line>& table, const Halves& halves, const Str
 /// The score that chooses, of each contender that is done.
 maps::Bars bars_of(const CompareOptions& options, const std::vector<Line>& table,
                    const std::string& data, std::size_t examples) {
-  const std::string metric = tasks::name_of(tasks::pair_task_named(options.task).metric);
+  const std::string metric = table.front().chooses;
   maps::Bars bars{
       .title = "Kinds of attention on " + files::printable(data),
       .caption = fmt::format("{} on {} test examples after{} of training each.", metric,
@@ -354,23 +326,27 @@ int compare(const CompareOptions& options, const Streams& streams) {
   if (!options.map.empty()) check_map_output(options.map);
   if (options.threads > 0) ThreadPool::set_default_threads(options.threads);
   check_device(options.flags.device, "attn compare");
-  use_precision(options.flags, "attn compare");
+  use_precision({options.flags.device, options.flags.precision}, "attn compare");
   const tasks::Budget& budget = options.flags.budget;
-  if (budget.minutes <= 0.0 && budget.epochs <= 0 && budget.steps <= 0)
+  if (!budget.bounded())
     fail("the same budget is what makes a comparison: give --minutes, --epochs or --steps");
-  const tasks::TrainingRequest request = request_of(options, contenders().front(), nullptr);
+  const tasks::Task& task = tasks::task_named(options.task);
+  const std::vector<tasks::Contender> contenders = task.contenders();
+  if (contenders.empty()) fail("attn compare: ", options.task, " has one kind of model");
   const tasks::Say say = progress(streams);
-  tasks::Corpus corpus = tasks::load_corpus(request, say);
+  tasks::Corpus corpus = task.corpus(run_of(options, contenders.front(), nullptr).what, say);
   if (corpus.test.empty()) fail(corpus.name, " has no test part");
   const Halves halves = halves_of(tasks::spread(corpus.test, options.limit));
   const std::string fingerprint = fingerprint_of(corpus);
   std::vector<Competitor> chosen;
-  for (const Contender& contender : contenders()) {
+  for (const tasks::Contender& contender : contenders) {
     if (!options.only.empty() && std::find(options.only.begin(), options.only.end(),
                                            contender.name) == options.only.end())
       continue;
-    chosen.push_back({contender, run_of(options, contender, corpus, fingerprint),
-                      fs::path(options.out) / contender.name});
+    chosen.push_back(
+        {contender,
+         identity_of(options, run_of(options, contender, &corpus), corpus, fingerprint),
+         fs::path(options.out) / contender.name});
   }
   std::error_code ignored;
   // Before the first is trained: what does not fit is told at once.
@@ -391,6 +367,7 @@ int compare(const CompareOptions& options, const Streams& streams) {
     }
     results.push_back(read_result(one.result(), one.run));
     table.push_back(line_of(results.back(), files::path_text(one.result())));
+    table.back().chooses = task.card().score;
     if (!options.map.empty())
       write_map(
           bars_of(options, table, corpus.name, halves.brief.size() + halves.lengthy.size()),
@@ -428,7 +405,10 @@ void add_compare(CLI::App& app, Action& action) {
       ->required()
       ->type_name("DIR");
   std::vector<std::string> kinds;
-  for (const Contender& contender : contenders()) kinds.emplace_back(contender.name);
+  for (const tasks::Task* task : tasks::all_tasks())
+    for (const tasks::Contender& contender : task->contenders())
+      if (std::find(kinds.begin(), kinds.end(), contender.name) == kinds.end())
+        kinds.push_back(contender.name);
   command->add_option("--only", options->only, "Only this one; may be given again")
       ->check(CLI::IsMember(kinds));
   command->add_option("--limit", options->limit, "Examples of the test part; default 2000")
@@ -444,8 +424,8 @@ void add_compare(CLI::App& app, Action& action) {
                   "Where steps are computed; evaluations run on the CPU");
   add_precision_flag(*command, options->flags.precision);
   add_budget_flags(*command, options->flags);
-  add_data_flags(*command, options->flags);
-  add_token_flags(*command, options->flags);
+  using About = tasks::Setting::About;
+  add_setting_flags(*command, options->flags, {About::data, About::tokens, About::loss});
   add_training_flags(*command, options->flags);
   command->callback([options, &action] {
     action = [options](const Streams& streams) { return compare(*options, streams); };

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstddef>
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -15,22 +16,15 @@
 #include "attn/files/atomic_write.hpp"
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/corpus_report.hpp"
-#include "attn/tasks/debian/index.hpp"
-#include "attn/tasks/debian/split.hpp"
 #include "attn/tasks/embed/fetch.hpp"
 #include "attn/tasks/fetch/cache.hpp"
-#include "attn/tasks/pair_task.hpp"
-#include "attn/tasks/pairs/read_pairs.hpp"
-#include "attn/tasks/pronounce/load_pronounce.hpp"
-#include "attn/tasks/summarise/gap_sentences.hpp"
-#include "attn/tasks/summarise/load_summarise.hpp"
-#include "attn/tasks/translate/load_translate.hpp"
-#include "tools/attn/baselines.hpp"
+#include "attn/tasks/task.hpp"
 #include "tools/attn/checks.hpp"
 #include "tools/attn/command.hpp"
-#include "tools/attn/data_caption.hpp"
 #include "tools/attn/output_path.hpp"
+#include "tools/attn/pictures.hpp"
 #include "tools/attn/progress.hpp"
+#include "tools/attn/training_flags.hpp"
 
 namespace attn::tools {
 namespace {
@@ -40,41 +34,29 @@ using nlohmann::json;
 
 struct DataOptions {
   std::string task;
-  std::string language = "it";
-  std::string data;
-  std::string source_column = tasks::PairOptions{}.source_column;
-  std::string target_column = tasks::PairOptions{}.target_column;
   std::string out;
   std::string make_split;
   std::string gaps;
   std::size_t samples = 3;
   bool baselines = false;
   bool json = false;
+  TrainingFlags flags;
 };
 
-tasks::Corpus load(const DataOptions& options, const Streams& streams) {
-  const tasks::Say say = progress(streams);
-  if (!options.data.empty())
-    return tasks::read_pairs(
-        options.data,
-        {.source_column = options.source_column, .target_column = options.target_column}, say);
-  if (options.task == "pairs") return tasks::pair_task_named("pairs").load("", say);
-  if (options.task == "pronounce") return tasks::load_pronounce(say);
-  if (options.task == "summarise") return tasks::load_summarise(say);
-  return tasks::load_translate(options.language, say);
-}
-
-std::vector<Baseline> baselines_of(const DataOptions& options, const tasks::Corpus& corpus) {
-  if (!options.baselines) return {};
-  if (options.task != "translate" && options.task != "summarise")
-    fail("attn data: --baselines knows translate and summarise, not ", options.task);
-  return options.task == "translate" ? translation_baselines(corpus)
-                                     : summary_baselines(corpus);
-}
+/// A corpus with what is shown of it.
+struct Shown {
+  const tasks::Task& task;
+  tasks::Corpus corpus;
+  std::vector<tasks::Baseline> baselines;
+  std::vector<tasks::Example> samples;
+};
 
 /// Examples at equal distances, so that they come from all over the part.
-std::vector<tasks::Example> samples_of(const std::vector<tasks::Example>& part,
-                                       std::size_t count) {
+std::vector<tasks::Example> samples_of(const tasks::Corpus& corpus, std::size_t count) {
+  const std::vector<tasks::Example>& part = corpus.test;
+  if (corpus.shuffled)
+    return {part.begin(),
+            part.begin() + static_cast<std::ptrdiff_t>(std::min(count, part.size()))};
   std::vector<tasks::Example> samples;
   for (std::size_t i = 0; i < count && i < part.size(); ++i)
     samples.push_back(part[i * part.size() / std::min(count, part.size())]);
@@ -107,19 +89,28 @@ void print_report(const tasks::CorpusReport& report, const Streams& streams) {
                leak.sources, leak.targets);
 }
 
-void print_corpus(const DataOptions& options, const tasks::Corpus& corpus,
-                  const Streams& streams) {
-  fmt::print(streams.out, "{}\n", corpus.name);
-  print_report(tasks::report_on(corpus), streams);
-  for (const Baseline& baseline : baselines_of(options, corpus)) {
+void print_corpus(const Shown& shown, const Streams& streams) {
+  if (const std::string facts = shown.task.facts_text(shown.corpus); !facts.empty()) {
+    fmt::print(streams.out, "{}\n{}", shown.task.name(), facts);
+  } else {
+    fmt::print(streams.out, "{}\n", shown.corpus.name);
+    print_report(tasks::report_on(shown.corpus), streams);
+  }
+  for (const tasks::Baseline& baseline : shown.baselines) {
     fmt::print(streams.out, "\n  without a model, {}:", baseline.name);
     for (const auto& [metric, score] : baseline.scores)
       fmt::print(streams.out, " {} {:.1f}", metric, score);
   }
-  if (options.baselines) fmt::print(streams.out, "\n");
-  if (!corpus.notes.empty()) fmt::print(streams.out, "\n");
-  for (const std::string& note : corpus.notes) fmt::print(streams.out, "  note: {}\n", note);
-  for (const tasks::Example& sample : samples_of(corpus.test, options.samples)) {
+  if (!shown.baselines.empty()) fmt::print(streams.out, "\n");
+  if (!shown.corpus.notes.empty()) fmt::print(streams.out, "\n");
+  for (const std::string& note : shown.corpus.notes)
+    fmt::print(streams.out, "  note: {}\n", note);
+  for (const tasks::Example& sample : shown.samples) {
+    if (!sample.parts.empty()) {
+      fmt::print(streams.out, "\n{}  {}\n", text_art(picture_of(sample)),
+                 sample.targets.front());
+      continue;
+    }
     fmt::print(streams.out, "\n  {}\n    {}\n", sample.id, sample.source);
     for (const std::string& target : sample.targets)
       fmt::print(streams.out, "    -> {}\n", target);
@@ -137,9 +128,11 @@ json side_json(const tasks::SideReport& side) {
   return {{"characters", lengths_json(side.characters)}, {"words", lengths_json(side.tokens)}};
 }
 
-json corpus_json(const DataOptions& options, const tasks::Corpus& corpus) {
-  const tasks::CorpusReport report = tasks::report_on(corpus);
-  json out{{"name", corpus.name}, {"notes", corpus.notes}};
+json corpus_json(const Shown& shown) {
+  if (json facts = shown.task.facts(shown.corpus, shown.samples); !facts.is_null())
+    return facts;
+  const tasks::CorpusReport report = tasks::report_on(shown.corpus);
+  json out{{"name", shown.corpus.name}, {"notes", shown.corpus.notes}};
   for (const tasks::PartReport& part : report.parts)
     out["parts"][part.name] = {{"examples", part.examples},
                                {"repeated_sources", part.repeated_sources},
@@ -152,10 +145,10 @@ json corpus_json(const DataOptions& options, const tasks::Corpus& corpus) {
                              {"to", leak.to},
                              {"sources", leak.sources},
                              {"targets", leak.targets}});
-  for (const Baseline& baseline : baselines_of(options, corpus))
+  for (const tasks::Baseline& baseline : shown.baselines)
     for (const auto& [metric, score] : baseline.scores)
       out["baselines"][baseline.name][metric] = score;
-  for (const tasks::Example& sample : samples_of(corpus.test, options.samples))
+  for (const tasks::Example& sample : shown.samples)
     out["samples"].push_back(
         {{"id", sample.id}, {"source", sample.source}, {"targets", sample.targets}});
   return out;
@@ -173,70 +166,76 @@ void write_part(const fs::path& path, const std::vector<tasks::Example>& part) {
   file.commit();
 }
 
-/// For those who maintain the lists in data/splits.
-int make_split(const DataOptions& options, const Streams& streams) {
-  const tasks::Say say = progress(streams);
-  const bool translates = options.task == "translate";
-  if (!translates && options.task != "summarise")
-    fail("attn data: --make-split knows translate and summarise, not ", options.task);
-  const tasks::DebianIndex index = tasks::load_debian(translates ? options.language : "", say);
-  const auto candidates =
-      translates ? tasks::translate_candidates(index) : tasks::summarise_candidates(index);
-  files::atomic_write(options.make_split,
-                      tasks::make_split(candidates, index.release, {}, say));
-  return success;
-}
-
-/// A trained model, not a corpus: there is nothing to split or to show.
-int fetch_encoder(const DataOptions& options, const Streams& streams) {
-  if (!options.data.empty() || !options.out.empty() || options.baselines)
-    fail("attn data: embed is a trained model; --data, --out and --baselines are of tasks ",
-         "that learn");
-  const std::string folder = tasks::fetch_embed(progress(streams)).string();
+/// A trained model of another kind, not a corpus: there is nothing to split or to show.
+int fetch(const tasks::Download& download, const DataOptions& options, const Streams& streams) {
+  if (!options.flags.settings.empty() || !options.out.empty() || options.baselines)
+    fail("attn data: ", download.name,
+         " is a trained model; --data, --out and --baselines are of tasks that learn");
+  const std::string folder = download.fetch(progress(streams)).string();
   if (options.json) {
     fmt::print(streams.out, "{}\n", json{{"folder", folder}}.dump(2));
   } else {
-    fmt::print(streams.out, "The sentence encoder is in {}; its checksums are right.\n",
-               folder);
+    fmt::print(streams.out, "{} is in {}; its checksums are right.\n", download.about, folder);
   }
   return success;
+}
+
+void write_parts(const DataOptions& options, const Shown& shown, const Streams& streams) {
+  std::FILE* out = options.json ? streams.err : streams.out;
+  const tasks::Corpus& corpus = shown.corpus;
+  if (!corpus.test.empty() && !corpus.test.front().parts.empty()) {
+    save_pictures(options.out, shown.samples);
+    fmt::print(out, "\nWritten to {}: {} {} as PNG files, captions.tsv\n", options.out,
+               shown.samples.size(), shown.task.card().examples);
+    return;
+  }
+  tasks::make_folder(options.out);
+  write_part(fs::path(options.out) / "train.tsv", corpus.train);
+  write_part(fs::path(options.out) / "development.tsv", corpus.development);
+  write_part(fs::path(options.out) / "test.tsv", corpus.test);
+  fmt::print(out, "\nWritten to {}: train.tsv, development.tsv, test.tsv\n", options.out);
 }
 
 int data(const DataOptions& options, const Streams& streams) {
   if (!options.out.empty()) check_output_folder(options.out);
   for (const std::string& file : {options.gaps, options.make_split})
     if (!file.empty()) check_output_file(file);
-  if (!options.make_split.empty()) return make_split(options, streams);
-  if (!options.gaps.empty() && options.task != "summarise")
-    fail("attn data: --gaps takes sentences out of the texts of summarise, not of ",
-         options.task);
-  if (options.task == "embed") return fetch_encoder(options, streams);
-  if (options.task == "caption") {
-    if (!options.data.empty() || options.baselines)
-      fail("attn data: caption composes its pictures; --data and --baselines are of pairs");
-    return data_caption({.samples = options.samples, .out = options.out, .json = options.json},
-                        streams);
+  for (const tasks::Download& download : tasks::downloads())
+    if (download.name == options.task) return fetch(download, options, streams);
+  const tasks::Task& task = tasks::task_named(options.task);
+  const tasks::Say say = progress(streams);
+  json what = task.defaults({}, nullptr).what;
+  task.read(asked_by(options.flags, task, "attn data"), "the command", what);
+  if (!options.make_split.empty()) {
+    const std::string list = task.make_split(what, say);
+    if (list.empty()) fail("attn data: ", options.task, " has no list for --make-split");
+    files::atomic_write(options.make_split, list);
+    return success;
   }
-  const tasks::Corpus corpus = load(options, streams);
+  Shown shown{task, task.corpus(what, say), {}, {}};
+  shown.samples = samples_of(shown.corpus, options.samples);
+  if (options.baselines) {
+    shown.baselines = task.baselines(shown.corpus);
+    if (shown.baselines.empty())
+      fail("attn data: nothing is known of ", options.task, " for --baselines");
+  }
+  const std::vector<tasks::Example> gaps =
+      options.gaps.empty() ? std::vector<tasks::Example>{} : task.gaps(shown.corpus);
+  if (!options.gaps.empty() && gaps.empty())
+    fail("attn data: --gaps takes sentences out of long texts, which ", options.task,
+         " does not have");
   if (options.json) {
-    fmt::print(streams.out, "{}\n", corpus_json(options, corpus).dump(2));
+    fmt::print(streams.out, "{}\n", corpus_json(shown).dump(2));
   } else {
-    print_corpus(options, corpus, streams);
+    print_corpus(shown, streams);
   }
-  if (!options.gaps.empty()) {
-    const std::vector<tasks::Example> pairs = tasks::gap_sentences(corpus.train);
-    write_part(options.gaps, pairs);
+  if (!gaps.empty()) {
+    write_part(options.gaps, gaps);
     fmt::print(options.json ? streams.err : streams.out,
                "\nWritten to {}: {} texts of train without a sentence, and that sentence\n",
-               options.gaps, pairs.size());
+               options.gaps, gaps.size());
   }
-  if (options.out.empty()) return success;
-  tasks::make_folder(options.out);
-  write_part(fs::path(options.out) / "train.tsv", corpus.train);
-  write_part(fs::path(options.out) / "development.tsv", corpus.development);
-  write_part(fs::path(options.out) / "test.tsv", corpus.test);
-  fmt::print(options.json ? streams.err : streams.out,
-             "\nWritten to {}: train.tsv, development.tsv, test.tsv\n", options.out);
+  if (!options.out.empty()) write_parts(options, shown, streams);
   return success;
 }
 
@@ -270,27 +269,14 @@ void add_data(CLI::App& app, Action& action) {
       "    attn data pairs --data mine.tsv             source<TAB>target, one to a line\n"
       "    attn data pairs --data mine.csv --source-column question --target-column answer\n"
       "    attn data pairs --data mine.jsonl --out parts     the three parts as files");
-  command
-      ->add_option("task", options->task,
-                   "pronounce, translate, summarise, pairs, caption or embed")
+  std::vector<std::string> names;
+  for (const tasks::Task* task : tasks::all_tasks()) names.push_back(task->name());
+  for (const tasks::Download& download : tasks::downloads()) names.push_back(download.name);
+  command->add_option("task", options->task, "A task, or what another command needs")
       ->required()
       ->type_name("TASK")
-      ->check(
-          CLI::IsMember({"pronounce", "translate", "summarise", "pairs", "caption", "embed"}));
-  command->add_option("--language", options->language, "To translate into; default it")
-      ->check(CLI::IsMember(tasks::translate_languages()));
-  command
-      ->add_option("--data", options->data,
-                   "Pairs of your own: source<TAB>target; a .csv file has a header, a .jsonl "
-                   "file an\n"
-                   "object a line")
-      ->type_name("FILE");
-  command->add_option("--source-column", options->source_column, "Of a .csv or .jsonl file")
-      ->capture_default_str()
-      ->type_name("NAME");
-  command->add_option("--target-column", options->target_column, "Of a .csv or .jsonl file")
-      ->capture_default_str()
-      ->type_name("NAME");
+      ->check(CLI::IsMember(names));
+  add_setting_flags(*command, options->flags, {tasks::Setting::About::data});
   command->add_option("--samples", options->samples, "Test examples to show; default 3")
       ->check(at_least(0));
   command->add_flag("--baselines", options->baselines,

@@ -23,18 +23,15 @@
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/answerer.hpp"
 #include "attn/tasks/calibrate.hpp"
-#include "attn/tasks/calibration.hpp"
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/numbers.hpp"
+#include "attn/tasks/pair_learner.hpp"
 #include "attn/tasks/pair_model.hpp"
 #include "attn/tasks/pair_task.hpp"
-#include "attn/tasks/prepare.hpp"
 #include "attn/tasks/rare_words.hpp"
 #include "attn/tasks/scores.hpp"
 #include "attn/tasks/task.hpp"
-#include "attn/tasks/trainer.hpp"
 #include "attn/text/unicode.hpp"
-#include "tools/attn/caption_training.hpp"
 #include "tools/attn/checks.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/device.hpp"
@@ -65,36 +62,45 @@ struct EvalOptions {
   TrainingFlags flags;
 };
 
-std::vector<tasks::Example> part_of(tasks::Corpus& corpus, const std::string& part) {
-  return std::move(part == "test"          ? corpus.test
-                   : part == "development" ? corpus.development
-                                           : corpus.train);
+std::vector<tasks::Example> examples_of(tasks::Corpus& corpus, const EvalOptions& options) {
+  std::vector<tasks::Example> examples = options.part == "test"          ? corpus.test
+                                         : options.part == "development" ? corpus.development
+                                                                         : corpus.train;
+  if (options.rare >= 0)
+    examples = tasks::needing_rare_words(examples, corpus.train, options.rare);
+  const auto most = static_cast<std::size_t>(options.limit);
+  if (most > 0 && corpus.shuffled && examples.size() > most) {
+    examples.resize(most);
+  } else if (most > 0) {
+    examples = tasks::spread(examples, options.limit);
+  }
+  if (examples.empty())
+    fail("the ", options.part, " part of ", corpus.name, " has no example",
+         options.rare >= 0 ? " that needs a rare word" : "");
+  return examples;
 }
 
 struct Evaluated {
-  std::vector<std::string> sources;
-  std::vector<std::string> answers;
-  std::vector<std::vector<std::string>> references;
+  std::vector<tasks::Reply> replies;  ///< what is refused has an empty answer
   tasks::Scores scores;
   std::size_t refused = 0;
   std::size_t unfamiliar = 0;
-  tasks::NumberCounts numbers;
+  tasks::NumberCounts numbers{};
   double seconds = 0.0;
 };
 
 Evaluated evaluate(const tasks::Answerer& answerer, const std::vector<tasks::Example>& examples,
                    const tasks::Choices& choices, const Streams& streams) {
-  Evaluated made;
+  Evaluated result;
   std::vector<tasks::Input> inputs;
   std::vector<std::size_t> places;  // of the inputs among the examples
   for (std::size_t i = 0; i < examples.size(); ++i) {
-    made.sources.push_back(examples[i].source);
-    made.references.push_back(examples[i].targets);
-    if (!answerer.refusal(examples[i].source).empty()) continue;
-    inputs.emplace_back(examples[i].source);
+    tasks::Input input = examples[i].input();
+    if (!answerer.refusal(input).empty()) continue;
+    inputs.push_back(std::move(input));
     places.push_back(i);
   }
-  made.refused = examples.size() - inputs.size();
+  result.refused = examples.size() - inputs.size();
   const auto start = std::chrono::steady_clock::now();
   auto told = start;
   const auto done = [&](std::int64_t count) {
@@ -104,19 +110,24 @@ Evaluated evaluate(const tasks::Answerer& answerer, const std::vector<tasks::Exa
     fmt::print(streams.err, "attn: {} of {} pieces answered\n", count,
                std::max(static_cast<std::size_t>(count), inputs.size()));
   };
-  // What is refused has no answer, and is judged as such.
-  made.answers.resize(examples.size());
   std::vector<tasks::Reply> replies = answerer(inputs, choices, done);
-  for (std::size_t i = 0; i < replies.size(); ++i) {
-    made.unfamiliar += replies[i].unfamiliar ? 1 : 0;
-    made.answers[places[i]] = std::move(replies[i].answers.front().text);
-  }
-  made.seconds =
+  result.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  made.scores = tasks::score(tasks::pair_task_named(answerer.task().name()).metric,
-                             made.answers, made.references);
-  made.numbers = tasks::count_numbers(made.sources, made.answers);
-  return made;
+  result.replies.resize(examples.size());
+  for (tasks::Reply& reply : result.replies) reply.answers.emplace_back();
+  for (std::size_t i = 0; i < replies.size(); ++i) {
+    result.unfamiliar += replies[i].unfamiliar ? 1 : 0;
+    result.replies[places[i]] = std::move(replies[i]);
+  }
+  result.scores = answerer.task().score(examples, result.replies);
+  std::vector<std::string> sources;
+  std::vector<std::string> answers;
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    sources.push_back(examples[i].source);
+    answers.push_back(result.replies[i].answers.front().text);
+  }
+  result.numbers = tasks::count_numbers(sources, answers);
+  return result;
 }
 
 /// The share of the lines of a file that are told to be unfamiliar, or refused.
@@ -143,12 +154,17 @@ double percent(std::size_t part, std::size_t all) {
   return all == 0 ? 100.0 : 100.0 * static_cast<double>(part) / static_cast<double>(all);
 }
 
-void write_answers(const std::string& path, const Evaluated& made) {
+void write_answers(const std::string& path, const std::vector<tasks::Example>& examples,
+                   const Evaluated& result, const tasks::TaskCard& card) {
   std::string text;
-  for (std::size_t i = 0; i < made.answers.size(); ++i) {
-    nlohmann::json line{{"source", made.sources[i]},
-                        {"answer", made.answers[i]},
-                        {"references", made.references[i]}};
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    nlohmann::json line{{"answer", result.replies[i].answers.front().text},
+                        {"references", examples[i].targets}};
+    if (examples[i].parts.empty()) {
+      line["source"] = examples[i].source;
+    } else {
+      line[card.one_example] = i;
+    }
     text += line.dump() + "\n";
   }
   files::atomic_write(std::filesystem::path(path), text);
@@ -164,91 +180,124 @@ nlohmann::json data_json(const tasks::Corpus& corpus) {
   return json;
 }
 
+/// The same model with a calibration, which is also written into its folder.
+tasks::Answerer calibrated(const tasks::Model& model, const std::filesystem::path& folder,
+                           const tasks::Corpus& corpus, const tasks::Say& say) {
+  if (model.pairs() == nullptr)
+    fail("attn eval: --calibrate is for models that read text; ", model.task().name(),
+         " reads none");
+  say(fmt::format("calibrating on {} development examples", corpus.development.size()));
+  tasks::PairModel pairs = *model.pairs();
+  tasks::Calibration calibration = tasks::calibrate(pairs, corpus);
+  tasks::save_calibration(folder, pairs, calibration);
+  pairs.calibration = std::make_shared<const tasks::Calibration>(std::move(calibration));
+  return tasks::Answerer(std::move(pairs));
+}
+
+/// What is told of an evaluation, as JSON or as lines.
+struct Report {
+  const EvalOptions& options;
+  const tasks::Answerer& answerer;
+  const tasks::Corpus& corpus;
+  const Evaluated& result;
+  std::size_t examples;
+  double hits;  ///< the share of --unlike that was told
+
+  const tasks::TaskCard& card() const { return answerer.task().card(); }
+  double rate() const { return static_cast<double>(examples) / result.seconds; }
+  std::int64_t beam() const { return tasks::search_of(answerer.task(), options.choices).beam; }
+  bool has_calibration() const {
+    const tasks::PairModel* pairs = answerer.model().pairs();
+    return pairs != nullptr && pairs->calibration != nullptr;
+  }
+};
+
+nlohmann::json json_of(const Report& report) {
+  const Evaluated& result = report.result;
+  nlohmann::json json{{"task", report.options.task},
+                      {"data", data_json(report.corpus)},
+                      {"part", report.options.part},
+                      {"examples", report.examples},
+                      {"refused", result.refused},
+                      {"scores", tasks::json_of(result.scores)},
+                      {"seconds", result.seconds},
+                      {"examples_per_second", report.rate()},
+                      {"parameters", report.answerer.model().module().parameter_count()}};
+  if (!report.card().variants.empty())
+    json[report.card().variant_flag] = report.answerer.model().variant();
+  if (report.answerer.task().search() != nullptr) json["beam"] = report.beam();
+  if (report.answerer.model().pairs() != nullptr)
+    json["numbers"] = {{"in_texts", result.numbers.in_texts},
+                       {"kept", result.numbers.kept},
+                       {"in_answers", result.numbers.in_answers},
+                       {"invented", result.numbers.invented}};
+  if (report.has_calibration())
+    json["unfamiliar"] = percent(result.unfamiliar, report.examples);
+  if (!report.options.unlike.empty()) json["unlike_told"] = 100.0 * report.hits;
+  return json;
+}
+
+void print_lines(const Report& report, const Streams& streams) {
+  const tasks::TaskCard& card = report.card();
+  const std::string variant = report.answerer.model().variant();
+  const std::string kind =
+      variant.empty() ? "" : fmt::format(" ({} {})", variant, card.variant_flag);
+  const std::string search = report.answerer.task().search() == nullptr
+                                 ? ""
+                                 : fmt::format(" (beam {})", report.beam());
+  fmt::print(streams.out, "{}{} on {} {} {} of {}{}: {}; {:.1f} examples/s\n", card.name, kind,
+             report.examples, report.options.part, card.examples,
+             files::printable(report.corpus.name), search, tasks::text_of(report.result.scores),
+             report.rate());
+  const tasks::NumberCounts& numbers = report.result.numbers;
+  const auto rule = report.answerer.model().pairs() == nullptr
+                        ? tasks::Numbers::free
+                        : tasks::pair_task_named(card.name).numbers;
+  if (rule == tasks::Numbers::all && numbers.in_texts > 0)
+    fmt::print(streams.out, "numbers: {:.2f} % of the {} in the texts are in the answers\n",
+               percent(numbers.kept, numbers.in_texts), numbers.in_texts);
+  if (rule != tasks::Numbers::free && numbers.in_answers > 0)
+    fmt::print(streams.out, "numbers: {} of the {} in the answers are not in the texts\n",
+               numbers.invented, numbers.in_answers);
+  if (report.has_calibration())
+    fmt::print(streams.out, "unfamiliar: {:.2f} % of these examples\n",
+               percent(report.result.unfamiliar, report.examples));
+  if (!report.options.unlike.empty())
+    fmt::print(streams.out, "unfamiliar or refused: {:.2f} % of {}\n", 100.0 * report.hits,
+               files::path_text(report.options.unlike));
+}
+
 int eval(const EvalOptions& options, const Streams& streams) {
   if (options.threads > 0) ThreadPool::set_default_threads(options.threads);
   check_device(options.flags.device, "attn eval");
   if (!options.answers.empty()) check_output_file(options.answers);
-  if (options.task == "caption")
-    return eval_caption({.model = options.model,
-                         .part = options.part,
-                         .answers = options.answers,
-                         .limit = options.limit,
-                         .json = options.json,
-                         .device = options.flags.device},
-                        streams);
-  const tasks::PairTask& task = tasks::pair_task_named(options.task);
-  const std::filesystem::path folder = model_folder(options.model, options.task);
-  tasks::PairModel model =
-      *load_model_of(tasks::task_named(options.task), options.flags.device, folder, "attn eval")
-           ->pairs();
-  const tasks::TrainingRequest request = data_of_model(folder, model, options.flags);
+  const tasks::Task& task = tasks::task_named(options.task);
+  const std::filesystem::path folder = model_folder(options.model, task.card().shipped());
+  const auto model = load_model_of(task, options.flags.device, folder, "attn eval");
+  const nlohmann::json what = data_of_model(folder, *model, options.flags);
   const tasks::Say say = progress(streams);
-  tasks::Corpus corpus = tasks::load_corpus(request, say);
-  if (options.flags.data.empty())
+  tasks::Corpus corpus = task.corpus(what, say);
+  if (!options.flags.settings.contains("data"))
     check_same_data(
-        request, corpus,
+        what, corpus,
         "Its parts may hold other examples now; give --data FILE to score on it all "
         "the same");
   for (const std::string& note : corpus.notes) say(note);
-  if (options.calibrate) {
-    say(fmt::format("calibrating on {} development examples", corpus.development.size()));
-    tasks::Calibration calibration = tasks::calibrate(model, corpus);
-    tasks::save_calibration(folder, model, calibration);
-    model.calibration = std::make_shared<const tasks::Calibration>(std::move(calibration));
-  }
-  const tasks::Answerer answerer(std::move(model));
-  std::vector<tasks::Example> examples = part_of(corpus, options.part);
-  if (options.rare >= 0)
-    examples = tasks::needing_rare_words(examples, corpus.train, options.rare);
-  if (options.limit > 0) examples = tasks::spread(examples, options.limit);
-  if (examples.empty())
-    fail("the ", options.part, " part of ", corpus.name, " has no example",
-         options.rare >= 0 ? " that needs a rare word" : "");
-
-  const Evaluated made = evaluate(answerer, examples, options.choices, streams);
-  const std::int64_t beam = tasks::search_of(answerer.task(), options.choices).beam;
-  if (made.refused > 0) say(fmt::format("{} examples were refused", made.refused));
-  const double rate = static_cast<double>(examples.size()) / made.seconds;
-  const bool calibrated = answerer.model().pairs()->calibration != nullptr;
-  const double hits = options.unlike.empty() ? 0.0 : told_unlike(answerer, options.unlike);
+  const tasks::Answerer answerer =
+      options.calibrate ? calibrated(*model, folder, corpus, say) : tasks::Answerer(model);
+  const std::vector<tasks::Example> examples = examples_of(corpus, options);
+  const Evaluated result = evaluate(answerer, examples, options.choices, streams);
+  if (result.refused > 0) say(fmt::format("{} examples were refused", result.refused));
+  const Report report{
+      options,         answerer,
+      corpus,          result,
+      examples.size(), options.unlike.empty() ? 0.0 : told_unlike(answerer, options.unlike)};
   if (options.json) {
-    nlohmann::json json{{"task", options.task},
-                        {"data", data_json(corpus)},
-                        {"part", options.part},
-                        {"examples", examples.size()},
-                        {"refused", made.refused},
-                        {"beam", beam},
-                        {"scores", tasks::json_of(made.scores)},
-                        {"seconds", made.seconds},
-                        {"examples_per_second", rate},
-                        {"parameters", answerer.model().module().parameter_count()},
-                        {"numbers",
-                         {{"in_texts", made.numbers.in_texts},
-                          {"kept", made.numbers.kept},
-                          {"in_answers", made.numbers.in_answers},
-                          {"invented", made.numbers.invented}}}};
-    if (calibrated) json["unfamiliar"] = percent(made.unfamiliar, examples.size());
-    if (!options.unlike.empty()) json["unlike_told"] = 100.0 * hits;
-    fmt::print(streams.out, "{}\n", json.dump(2));
+    fmt::print(streams.out, "{}\n", json_of(report).dump(2));
   } else {
-    fmt::print(streams.out, "{} on {} {} examples of {} (beam {}): {}; {:.1f} examples/s\n",
-               options.task, examples.size(), options.part, files::printable(corpus.name), beam,
-               tasks::text_of(made.scores), rate);
-    const tasks::NumberCounts& numbers = made.numbers;
-    if (task.numbers == tasks::Numbers::all && numbers.in_texts > 0)
-      fmt::print(streams.out, "numbers: {:.2f} % of the {} in the texts are in the answers\n",
-                 percent(numbers.kept, numbers.in_texts), numbers.in_texts);
-    if (task.numbers != tasks::Numbers::free && numbers.in_answers > 0)
-      fmt::print(streams.out, "numbers: {} of the {} in the answers are not in the texts\n",
-                 numbers.invented, numbers.in_answers);
-    if (calibrated)
-      fmt::print(streams.out, "unfamiliar: {:.2f} % of these examples\n",
-                 percent(made.unfamiliar, examples.size()));
-    if (!options.unlike.empty())
-      fmt::print(streams.out, "unfamiliar or refused: {:.2f} % of {}\n", 100.0 * hits,
-                 files::path_text(options.unlike));
+    print_lines(report, streams);
   }
-  if (!options.answers.empty()) write_answers(options.answers, made);
+  if (!options.answers.empty()) write_answers(options.answers, examples, result, task.card());
   return success;
 }
 
@@ -282,7 +331,7 @@ void add_eval(CLI::App& app, Action& action) {
       "    attn eval translate --model mine --data sentences.tsv --json\n"
       "    attn eval translate --model mine --calibrate --unlike everyday.txt\n"
       "    attn eval summarise --rare 0 --answers answers.jsonl");
-  add_task_argument(*command, options->task, {"caption"});
+  add_task_argument(*command, options->task);
   command->add_option("--model", options->model, "Model folder, or the name of one that ships")
       ->type_name("DIR");
   command->add_option("--part", options->part, "test, development or train")
@@ -311,7 +360,7 @@ void add_eval(CLI::App& app, Action& action) {
   add_threads_flag(*command, options->threads);
   add_device_flag(*command, options->flags.device, "Where answers are computed");
   command->add_flag("--json", options->json, "As JSON");
-  add_data_flags(*command, options->flags);
+  add_setting_flags(*command, options->flags, {tasks::Setting::About::data});
   command->callback([options, &action] {
     action = [options](const Streams& streams) { return eval(*options, streams); };
   });

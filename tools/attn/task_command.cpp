@@ -287,7 +287,9 @@ std::vector<Question> questions_of(const tasks::Task& task, const TaskOptions& o
     }
   }
   if (options.samples == 0) return questions;
-  const std::vector<tasks::Example> samples = task.samples(options.samples, progress(streams));
+  std::vector<tasks::Example> samples =
+      task.corpus(task.defaults({}, nullptr).what, progress(streams)).test;
+  samples.resize(std::min(samples.size(), static_cast<std::size_t>(options.samples)));
   for (const tasks::Example& sample : samples)
     questions.push_back({sample.input(), "", picture_file(sample), picture_file(sample),
                          sample.targets.front()});

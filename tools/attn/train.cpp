@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
-#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -15,14 +14,11 @@
 #include "attn/core/error.hpp"
 #include "attn/core/thread_pool.hpp"
 #include "attn/files/printable.hpp"
-#include "attn/models/options.hpp"
 #include "attn/tasks/corpus.hpp"
-#include "attn/tasks/pair_model.hpp"
-#include "attn/tasks/pair_task.hpp"
-#include "attn/tasks/prepare.hpp"
-#include "attn/tasks/trainer.hpp"
+#include "attn/tasks/learner.hpp"
+#include "attn/tasks/task.hpp"
+#include "attn/tasks/training_run.hpp"
 #include "attn/tensor/storage.hpp"
-#include "tools/attn/caption_training.hpp"
 #include "tools/attn/checks.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/device.hpp"
@@ -49,215 +45,136 @@ struct TrainOptions {
   bool resume = false;
   int threads = 0;
   std::int64_t save_every = 0;
-  std::uint64_t shard_mib = 0;
+  std::int64_t shard_mib = 0;
   TrainingFlags flags;
-  CaptionFlags caption;
   std::string map;
   std::string config_file;
-  nlohmann::json config = nlohmann::json::object();  ///< what that file holds
   bool device_given = false;
   bool precision_given = false;
 };
 
-/// The part of the command that is worth keeping in the card of the model.
-std::string command_text(const TrainOptions& options) {
-  std::string text = "attn train " + options.task;
-  const auto add = [&](const std::string& flag, const std::string& value) {
-    text += " --" + flag + " " + value;
-  };
-  const TrainingFlags& flags = options.flags;
-  if (!options.config_file.empty())
-    add("config", fs::path(options.config_file).filename().string());
-  if (!flags.data.empty()) add("data", fs::path(flags.data).filename().string());
-  if (!flags.source_column.empty()) add("source-column", shell_word(flags.source_column));
-  if (!flags.target_column.empty()) add("target-column", shell_word(flags.target_column));
-  for (const std::string& begin : flags.begin)
-    add("begin", fs::path(begin).filename().string());
-  if (!flags.language.empty()) add("language", flags.language);
-  if (!flags.source_units.empty()) add("source-units", flags.source_units);
-  if (!flags.target_units.empty()) add("target-units", flags.target_units);
-  if (flags.vocabulary > 0) add("vocabulary", std::to_string(flags.vocabulary));
-  if (flags.source_tokens > 0) add("source-tokens", std::to_string(flags.source_tokens));
-  if (flags.target_tokens > 0) add("target-tokens", std::to_string(flags.target_tokens));
-  for (const auto& [name, value] : flags.model) {
-    std::string flag = name == "kind" ? "model" : name;
-    for (char& c : flag) c = c == '_' ? '-' : c;
-    add(flag, value);
-  }
-  for (const auto& [name, value] : flags.training) add(name, value);
-  return text + device_text(flags) + budget_text(flags.budget);
-}
-
 /// Folders of the models to begin with: those of the flags, else those of the config.
-std::vector<fs::path> beginnings(const TrainOptions& options) {
-  std::vector<fs::path> folders;
-  folders.reserve(options.flags.begin.size());
+nlohmann::json beginnings(const TrainOptions& options, const tasks::Task& task,
+                          const nlohmann::json& config) {
+  if (options.flags.begin.empty()) return config.value("begin", nlohmann::json::array());
+  const tasks::TaskCard& card = task.card();
+  const auto variant = options.flags.settings.find(card.variant_flag);
+  const std::string shipped =
+      card.shipped(variant == options.flags.settings.end() ? "" : variant->second);
+  auto folders = nlohmann::json::array();
   for (const std::string& begin : options.flags.begin)
-    folders.push_back(fs::absolute(model_folder(begin, options.task)).lexically_normal());
-  if (folders.empty() && options.config.contains("begin"))
-    for (const nlohmann::json& folder : options.config["begin"])
-      folders.emplace_back(folder.get<std::string>());
+    folders.push_back(fs::absolute(model_folder(begin, shipped)).lexically_normal().string());
   return folders;
 }
 
-/// Sets what was asked for on top of the task's own: a model to begin with, then the config,
-/// then the flags, which win.
-void ask(const TrainOptions& options, tasks::TrainingRequest& request) {
-  const std::vector<fs::path> begin = beginnings(options);
-  if (!begin.empty()) tasks::begin_with_models(request, begin);
-  tasks::read_request(options.config, files::path_text(options.config_file), request);
-  request.begin = begin;
-  apply(options.flags, request);
-  // Another file is asked for by name: that the first one had other bytes is no matter.
-  if (!options.flags.data.empty()) request.data_checksum.clear();
-  const tasks::Budget& budget = options.flags.budget;
-  if (budget.steps > 0) request.budget.steps = budget.steps;
-  if (budget.epochs > 0) request.budget.epochs = budget.epochs;
-  if (budget.minutes > 0.0) request.budget.minutes = budget.minutes;
-  request.device = name_of(options.flags.device);
-  request.precision = name_of(options.flags.precision);
-  request.save_every = options.save_every;
-  request.shard_mib = static_cast<std::int64_t>(options.shard_mib);
-  request.command = command_text(options);
+/// What is asked of the run, as a part of training.json: the config, and the flags, which win.
+nlohmann::json asked_of(const TrainOptions& options, const tasks::Task& task) {
+  nlohmann::json asked = options.config_file.empty() ? nlohmann::json::object()
+                                                     : read_config(options.config_file, task);
+  const nlohmann::json begin = beginnings(options, task, asked);
+  asked.merge_patch(asked_by(options.flags, task, "attn train"));
+  if (!begin.empty()) asked["begin"] = begin;
+  if (options.device_given) asked["device"] = name_of(options.flags.device);
+  if (options.precision_given) asked["precision"] = tasks::name_of(options.flags.precision);
+  if (options.save_every > 0) asked["save_every"] = options.save_every;
+  if (options.shard_mib > 0) asked["shard_mib"] = options.shard_mib;
+  return asked;
 }
 
-/// What the config says of how to run, where no flag does.
-void take_config(TrainOptions& options) {
-  if (options.config_file.empty()) return;
-  options.config = read_config(options.config_file, options.task);
-  tasks::TrainingRequest request = tasks::default_request(tasks::pair_task_named(options.task));
-  tasks::read_request(options.config, files::path_text(options.config_file), request);
-  if (!options.device_given) options.flags.device = device_named(request.device);
-  if (!options.precision_given) options.flags.precision = precision_named(request.precision);
-  if (options.save_every == 0) options.save_every = request.save_every;
-  if (options.shard_mib == 0) options.shard_mib = static_cast<std::uint64_t>(request.shard_mib);
+/// The part of the command that is worth keeping in the card of the model.
+std::string command_text(const TrainOptions& options, const tasks::Task& task) {
+  std::string text = "attn train " + options.task;
+  if (!options.config_file.empty())
+    text += " --config " + shell_word(fs::path(options.config_file).filename().string());
+  return text + flags_text(options.flags, task);
 }
 
-/// A training that goes on: what it was asked when it began, but for where its file is now.
-tasks::TrainingRequest saved_request(const TrainOptions& options) {
-  const fs::path folder = options.out;
-  tasks::TrainingRequest request = tasks::load_request(folder);
-  if (request.task != options.task)
-    fail(files::path_text(folder), " is a training of ", request.task, ", not of ",
-         options.task);
-  apply(options.flags, request);
+/// A training that is resumed: what it was asked when it began, but for where its file is now,
+/// how long it goes on and what it runs on.
+tasks::TrainingRun saved_run(const TrainOptions& options, nlohmann::json asked) {
+  const std::string where = files::path_text(options.out);
+  tasks::TrainingRun run = tasks::load_run(options.out);
+  if (run.task != options.task)
+    fail(where, " is a training of ", run.task, ", not of ", options.task);
+  run.on = {};
+  run.where.save_every = 0;
+  run.where.shard_bytes = 0;
+  const tasks::Budget past = run.budget;
+  // The file may lie elsewhere now, but its bytes are those that were learnt from.
+  asked.erase("data_sha256");
+  tasks::read_run(asked, "the command", run);
+  run.budget = past;
+  const fs::path data = run.what.value("data", "");
   std::error_code ignored;
-  if (!request.data.empty() && !fs::exists(request.data, ignored))
-    fail<FileError>("the training in ", files::path_text(folder), " learns from ",
-                    files::path_text(request.data),
+  if (!data.empty() && !fs::exists(data, ignored))
+    fail<FileError>("the training in ", where, " learns from ", files::path_text(data),
                     ", which is not there; name where it is now with --data FILE");
-  return request;
+  return run;
 }
 
-tasks::TrainingRequest request_of(const TrainOptions& options) {
-  check_training_folder(options.out, options.resume ? tasks::Resume::yes : tasks::Resume::no);
-  if (options.resume) return saved_request(options);
-  if (!options.flags.begin.empty() &&
-      (options.flags.vocabulary > 0 || !options.flags.source_units.empty() ||
-       !options.flags.target_units.empty()))
-    fail("attn train: with --begin the vocabularies are those of that model; leave out ",
-         "--vocabulary, --source-units and --target-units");
-  tasks::TrainingRequest request = tasks::default_request(tasks::pair_task_named(options.task));
-  ask(options, request);
-  return request;
+tasks::TrainingRun new_run(const TrainOptions& options, const tasks::Task& task,
+                           const nlohmann::json& asked, const tasks::Corpus* corpus) {
+  const std::string where =
+      options.config_file.empty() ? "the command" : files::path_text(options.config_file);
+  tasks::TrainingRun run = resolved(task, asked, where, corpus);
+  run.where.command = command_text(options, task);
+  return run;
 }
 
-/// The examples. A task whose defaults follow from them is asked again.
-tasks::Corpus load_data(const TrainOptions& options, tasks::TrainingRequest& request,
-                        const tasks::Say& say) {
-  tasks::Corpus corpus = tasks::load_corpus(request, say);
+/// With --begin the vocabularies are those of that model.
+void check_beginning(const TrainOptions& options, const tasks::Task& task) {
+  if (options.flags.begin.empty()) return;
+  for (const tasks::Setting& setting : task.settings())
+    if (setting.about == tasks::Setting::About::tokens &&
+        !setting.member.starts_with("limits.") && options.flags.settings.contains(setting.flag))
+      fail("attn train: with --begin the vocabularies are those of that model; leave out --",
+           setting.flag);
+}
+
+int train(const TrainOptions& options, const Streams& streams) {
+  const tasks::Task& task = tasks::task_named(options.task);
+  const nlohmann::json asked = asked_of(options, task);
+  const auto resume = options.resume ? tasks::Resume::yes : tasks::Resume::no;
+  if (options.threads > 0) ThreadPool::set_default_threads(options.threads);
+  check_device(options.flags.device, "attn train");
+  check_training_folder(options.out, resume);
+  check_beginning(options, task);
+  tasks::TrainingRun run =
+      options.resume ? saved_run(options, asked) : new_run(options, task, asked, nullptr);
+  check_device(run.on.device, "attn train");
+  use_precision(run.on, "attn train");
+  if (const std::string problem = task.misfit(run); !problem.empty()) {
+    fmt::print(streams.err, "attn train: {}\nRun with --help for more information.\n", problem);
+    return usage;
+  }
+  const tasks::Say say = progress(streams);
+  const tasks::Corpus corpus = task.corpus(run.what, say);
   for (const std::string& note : corpus.notes) say(note);
-  check_same_data(request, corpus,
+  check_same_data(run.what, corpus,
                   options.resume
                       ? "Give the file as it was, or learn from this one anew, beginning with "
                         "what was learnt: attn train " +
                             options.task + " --begin " + shell_word(options.out) +
                             " --data FILE --out NEW"
                       : "Give --data FILE to learn from it all the same");
-  if (!options.resume && request.begin.empty()) {
-    tasks::suit_corpus(request, corpus);
-    ask(options, request);
-  }
-  request.data_checksum = corpus.checksum;
-  return corpus;
-}
+  // Where defaults follow from the data, it is resolved again.
+  if (!options.resume && run.begin.empty()) run = new_run(options, task, asked, &corpus);
+  if (run.what.contains("data_sha256")) run.what["data_sha256"] = corpus.checksum;
+  run.where.folder = options.out;
+  run.where.resume = resume;
 
-void tell_beginning(const tasks::Prepared& prepared, const Streams& streams) {
-  fmt::print(
-      streams.err,
-      "attn: {} pairs to learn from{}, {} development; {} {} in, {} {} out; {} with "
-      "{:.2f} million parameters\n",
-      prepared.plan.train.size(),
-      prepared.dropped > 0
-          ? fmt::format(" ({} too long or empty were left out)", prepared.dropped)
-          : "",
-      prepared.plan.development.size(), prepared.model.source.size(),
-      tasks::name_of(prepared.model.source.units()), prepared.model.target.size(),
-      tasks::name_of(prepared.model.target.units()),
-      models::option_values("kind").at(static_cast<std::size_t>(prepared.model.options.kind)),
-      static_cast<double>(prepared.model.model->parameter_count()) / 1e6);
-}
-
-/// What is wrong with the sizes of a model together, before its data are read; "": nothing.
-std::string misfit(models::ModelOptions options) {
-  constexpr std::int64_t kAny = 100;  // the data tell how many there are
-  options.source_vocabulary = kAny;
-  options.target_vocabulary = kAny;
-  options.max_source = kAny;
-  try {
-    models::validate(options);
-  } catch (const InvalidArgument& error) {
-    const std::string text = error.what();  // "attn::models::validate: dim 63 and ..."
-    return text.substr(text.find(": ") + 2);
-  }
-  return "";
-}
-
-int train(TrainOptions options, const Streams& streams) {
-  if (options.task == "caption" && !options.config_file.empty())
-    fail("attn train caption: --config is of tasks that learn from pairs; give flags");
-  take_config(options);
-  if (options.threads > 0) ThreadPool::set_default_threads(options.threads);
-  check_device(options.flags.device, "attn train");
-  use_precision(options.flags, "attn train");
-  if (options.task == "caption")
-    return train_caption({.out = options.out,
-                          .resume = options.resume,
-                          .save_every = options.save_every,
-                          .shard_bytes = options.shard_mib << 20,
-                          .flags = options.flags,
-                          .caption = options.caption,
-                          .map = options.map},
-                         streams);
-  if (options.caption.given())
-    fail("attn train: the group Caption of the flags is of the task caption, not of ",
-         options.task);
-  tasks::TrainingRequest request = request_of(options);
-  if (const std::string problem = misfit(request.model); !problem.empty()) {
-    fmt::print(streams.err, "attn train: {}\nRun with --help for more information.\n", problem);
-    return usage;
-  }
-  const tasks::Say say = progress(streams);
-  const tasks::Corpus corpus = load_data(options, request, say);
-  const auto resume = options.resume ? tasks::Resume::yes : tasks::Resume::no;
-  tasks::Prepared prepared =
-      tasks::prepare(request, corpus, options.out, resume, learn_subwords, say);
+  const std::unique_ptr<tasks::Learner> learner =
+      task.learner(run, corpus, {say, learn_subwords});
   TrainingPicture picture(options.map, options.out, streams);
-  if (!options.resume) tasks::write_vocabularies(options.out, prepared.model);
-  tasks::save_request(options.out, request);
+  if (!options.resume) learner->begin(options.out);
+  tasks::save_run(run);
   // Who reads the line below may interrupt from then on.
   const Interrupt interrupt;
-  tell_beginning(prepared, streams);
+  fmt::print(streams.err, "attn: {}\n", learner->about());
   // A budget of the past does not bound what goes on.
-  prepared.plan.budget = options.resume ? options.flags.budget : request.budget;
-  prepared.plan.command = request.command;
-  prepared.plan.save_every = options.save_every;
-  prepared.plan.shard_bytes = options.shard_mib << 20;
-  prepared.plan.device = options.flags.device;
-  prepared.plan.precision = steps_in(options.flags.precision);
-
+  if (options.resume) run.budget = options.flags.budget;
   TrainingProgress line(streams);
-  const tasks::Trained trained = tasks::train(prepared.model, prepared.plan,
+  const tasks::Trained trained = tasks::train(*learner, run,
                                               {.progress =
                                                    [&](const tasks::Progress& now) {
                                                      line(now);
@@ -302,7 +219,7 @@ void add_train(CLI::App& app, Action& action) {
       "    attn train pronounce --out names --begin phones --data names.tsv --rate 0.0003\n"
       "    attn train translate --out mine --data sentences.tsv --vocabulary 2000\n"
       "    attn train caption --out pictures --attention soft --minutes 20");
-  add_task_argument(*command, options->task, {"caption"});
+  add_task_argument(*command, options->task);
   command->add_option("--out", options->out, "Folder of the model and its training")
       ->required()
       ->type_name("DIR");
@@ -340,11 +257,10 @@ void add_train(CLI::App& app, Action& action) {
       ->type_name("FILE")
       ->check(map_file_problem);
   add_budget_flags(*command, options->flags);
-  add_data_flags(*command, options->flags);
-  add_token_flags(*command, options->flags);
-  add_model_flags(*command, options->flags);
+  using About = tasks::Setting::About;
+  add_setting_flags(*command, options->flags,
+                    {About::data, About::tokens, About::model, About::loss});
   add_training_flags(*command, options->flags);
-  add_caption_flags(*command, options->caption);
   command->callback([options, command, &action] {
     options->device_given = command->count("--device") > 0;
     options->precision_given = command->count("--precision") > 0;

@@ -6,13 +6,14 @@
 
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
-#include <string>
+
+#include "attn/tasks/task.hpp"
 
 namespace attn::tools {
 
-/// The members of training.json, or some of them, as tasks::read_request takes them. FileError
+/// The members of training.json, or some of them, as tasks::read_run takes them. FileError
 /// for one that there is not, with the nearest that there is, and for another task. Paths that
 /// are not absolute begin in the folder of the file.
-nlohmann::json read_config(const std::filesystem::path& path, const std::string& task);
+nlohmann::json read_config(const std::filesystem::path& path, const tasks::Task& task);
 
 }  // namespace attn::tools

@@ -1,19 +1,14 @@
 #include "tools/attn/training_data.hpp"
 
-#include <cstddef>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <string_view>
 #include <system_error>
 
 #include "attn/core/error.hpp"
-#include "attn/files/json.hpp"
 #include "attn/files/printable.hpp"
 #include "attn/tasks/corpus.hpp"
-#include "attn/tasks/pair_model.hpp"
-#include "attn/tasks/pair_task.hpp"
-#include "attn/tasks/prepare.hpp"
+#include "attn/tasks/task.hpp"
 #include "tools/attn/training_flags.hpp"
 
 namespace attn::tools {
@@ -26,69 +21,31 @@ std::string head_of(const std::string& checksum) {
   return checksum.substr(0, 12);
 }
 
-std::string text_at(const nlohmann::json& object, const char* key) {
-  const bool has = object.is_object() && object.contains(key) && object[key].is_string();
-  return has ? object[key].get<std::string>() : "";
-}
-
-/// The word behind a flag in a command, or "".
-std::string word_behind(std::string_view command, std::string_view flag) {
-  const std::size_t at = command.find(flag);
-  if (at == std::string_view::npos) return "";
-  const std::string_view rest = command.substr(at + flag.size());
-  return std::string(rest.substr(0, rest.find(' ')));
-}
-
-/// A folder without training.json, such as one that was copied: its card tells.
-void read_card(const fs::path& folder, const tasks::PairModel& model,
-               tasks::TrainingRequest& request) {
-  const nlohmann::json history = files::parse_json(model.history, files::path_text(folder));
-  const nlohmann::json data = history.value("data", nlohmann::json::object());
-  const std::string command = text_at(history, "command");
-  std::string file = word_behind(command, " --data ");
-  if (!text_at(data, "sha256").empty()) file = text_at(data, "name");
-  if (!file.empty())
-    fail<FileError>("the model in ", files::path_text(folder),
-                    " learnt from a file of its own, ", files::in_quotes(file),
-                    "; name that file with --data FILE to score it");
-  std::string language = text_at(data, "language");
-  if (language.empty()) language = word_behind(command, " --language ");
-  if (!language.empty()) request.language = language;
-}
-
 }  // namespace
 
-void check_same_data(const tasks::TrainingRequest& request, const tasks::Corpus& corpus,
+void check_same_data(const nlohmann::json& what, const tasks::Corpus& corpus,
                      const std::string& advice) {
-  if (request.data_checksum.empty() || request.data_checksum == corpus.checksum) return;
-  fail<FileError>(files::path_text(request.data),
+  const std::string before = what.value("data_sha256", "");
+  if (before.empty() || before == corpus.checksum) return;
+  fail<FileError>(files::path_text(what.value("data", "")),
                   " is not what was learnt from: its SHA-256 is ", head_of(corpus.checksum),
-                  "..., and was ", head_of(request.data_checksum),
-                  "... when the training began. ", advice);
+                  "..., and was ", head_of(before), "... when the training began. ", advice);
 }
 
-tasks::TrainingRequest data_of_model(const fs::path& folder, const tasks::PairModel& model,
-                                     const TrainingFlags& flags) {
-  tasks::TrainingRequest request = tasks::default_request(tasks::pair_task_named(model.task));
+nlohmann::json data_of_model(const fs::path& folder, const tasks::Model& model,
+                             const TrainingFlags& flags) {
+  const tasks::Task& task = model.task();
+  const nlohmann::json asked = asked_by(flags, task, "attn eval");
+  nlohmann::json what = task.defaults({}, nullptr).what;
+  task.read_data_of(model, folder, asked, what);
+  task.read(asked, "the command", what);
+  const fs::path data = what.value("data", "");
   std::error_code ignored;
-  if (flags.language.empty()) {
-    if (fs::exists(folder / "training.json", ignored)) {
-      const tasks::TrainingRequest saved = tasks::load_request(folder);
-      request.language = saved.language;
-      request.data = saved.data;
-      request.data_checksum = saved.data_checksum;
-      request.source_column = saved.source_column;
-      request.target_column = saved.target_column;
-    } else if (flags.data.empty()) {
-      read_card(folder, model, request);
-    }
-  }
-  apply(flags, request);
-  if (flags.data.empty() && !request.data.empty() && !fs::exists(request.data, ignored))
+  if (!asked.contains("data") && !data.empty() && !fs::exists(data, ignored))
     fail<FileError>("the model in ", files::path_text(folder), " learnt from ",
-                    files::path_text(request.data),
+                    files::path_text(data),
                     ", which is not there; name where it is now with --data FILE");
-  return request;
+  return what;
 }
 
 }  // namespace attn::tools

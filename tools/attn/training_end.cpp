@@ -11,8 +11,9 @@
 
 #include "attn/core/error.hpp"
 #include "attn/files/printable.hpp"
+#include "attn/tasks/learner.hpp"
 #include "attn/tasks/scores.hpp"
-#include "attn/tasks/trainer.hpp"
+#include "attn/tasks/training_run.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/invocation.hpp"
 

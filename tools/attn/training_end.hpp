@@ -7,7 +7,8 @@
 #include <filesystem>
 #include <string>
 
-#include "attn/tasks/trainer.hpp"
+#include "attn/tasks/learner.hpp"
+#include "attn/tasks/training_run.hpp"
 #include "tools/attn/command.hpp"
 
 namespace attn::tools {

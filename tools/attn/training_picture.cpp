@@ -8,7 +8,7 @@
 
 #include "attn/core/error.hpp"
 #include "attn/tasks/fetch/cache.hpp"
-#include "attn/tasks/trainer.hpp"
+#include "attn/tasks/learner.hpp"
 #include "attn/tasks/training_history.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/draw_map.hpp"

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string>
 
-#include "attn/tasks/trainer.hpp"
+#include "attn/tasks/learner.hpp"
 #include "tools/attn/command.hpp"
 
 namespace attn::tools {

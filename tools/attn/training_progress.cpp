@@ -9,8 +9,8 @@
 #include <cstdio>
 #include <string>
 
+#include "attn/tasks/learner.hpp"
 #include "attn/tasks/scores.hpp"
-#include "attn/tasks/trainer.hpp"
 #include "tools/attn/command.hpp"
 
 namespace attn::tools {

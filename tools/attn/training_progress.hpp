@@ -8,7 +8,7 @@
 #include <chrono>
 #include <string>
 
-#include "attn/tasks/trainer.hpp"
+#include "attn/tasks/learner.hpp"
 #include "tools/attn/command.hpp"
 
 namespace attn::tools {

@@ -14,8 +14,8 @@
 
 #include "attn/files/json.hpp"
 #include "attn/files/printable.hpp"
+#include "attn/tasks/learner.hpp"
 #include "attn/tasks/scores.hpp"
-#include "attn/tasks/trainer.hpp"
 #include "attn/tasks/training_history.hpp"
 #include "tools/serve/message.hpp"
 #include "tools/serve/options.hpp"

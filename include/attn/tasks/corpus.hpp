@@ -48,6 +48,7 @@ struct Corpus {
   /// Of a user's own pairs; empty for the data of a task.
   std::filesystem::path file = {};  ///< absolute
   std::string checksum = {};        ///< SHA-256 of its bytes
+  bool shuffled = false;            ///< the first examples of a part are as good as any
 };
 
 /// How long work tells what it does; the library itself never prints.

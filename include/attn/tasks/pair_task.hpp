@@ -17,6 +17,7 @@
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/scores.hpp"
 #include "attn/tasks/task.hpp"
+#include "attn/tasks/training_run.hpp"
 #include "attn/text/tokeniser.hpp"
 
 namespace attn::tasks {
@@ -28,27 +29,6 @@ struct TokeniserPlan {
   std::int64_t size = 4000;  ///< of subwords; characters and words keep what occurs
   /// One vocabulary for both sides, so that words can be copied and tables shared.
   bool shared = false;
-};
-
-/// How a model is trained; a flag for each.
-struct TrainingOptions {
-  std::int64_t batch_tokens = 4096;  ///< of a step, source and target, padding included
-  double rate = 2e-3;                ///< largest; falls as 1 / sqrt(step) after the warm-up
-  std::int64_t warm_up = 500;
-  double smoothing = 0.1;
-  double coverage = 0.0;  ///< weight of the coverage loss
-  /// Share of the loss that is the metric itself: draws of the model, each as likely as it is
-  /// better than the other draws for its source. Of a model that answers already.
-  double self_critical = 0.0;
-  double clip = 1.0;   ///< joint norm of the gradients
-  double decay = 0.0;  ///< of AdamW
-  /// What is scored and saved is a moving average of the weights: it does what a falling rate
-  /// does and asks for no number of steps to be known. Polyak and Juditsky, 1992.
-  double average = 0.999;
-  std::int64_t evaluate_every = 500;  ///< steps
-  std::int64_t evaluate_on = 500;     ///< examples of the development part, at most
-  std::int64_t patience = 10;         ///< evaluations without a better score; 0: never stops
-  std::uint64_t seed = 1;
 };
 
 /// What becomes of the numbers of a text. The rule holds for a model whose calibration found
@@ -86,6 +66,12 @@ struct PairTask {
   std::function<Corpus(const std::string& language, const Say& say)> load;
   /// Makes tokens, model and limits suit the data, where a task does not know it beforehand.
   std::function<void(PairTask& task, const Corpus& corpus)> suit = {};
+  /// What the test part gives away without a model.
+  std::function<std::vector<Baseline>(const Corpus& corpus)> baselines = {};
+  /// Texts of train without a sentence, and that sentence, for a first training.
+  std::function<std::vector<Example>(const Corpus& corpus)> gaps = {};
+  /// A new list of what is held out.
+  std::function<std::string(const std::string& language, const Say& say)> make_split = {};
 };
 
 const std::vector<PairTask>& all_pair_tasks();

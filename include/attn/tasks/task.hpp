@@ -7,8 +7,10 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <limits>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +21,10 @@
 #include "attn/nn/module.hpp"
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/corpus.hpp"
+#include "attn/tasks/learner.hpp"
+#include "attn/tasks/scores.hpp"
+#include "attn/tasks/training_run.hpp"
+#include "attn/text/tokeniser.hpp"
 
 namespace attn::tasks {
 
@@ -70,13 +76,16 @@ struct TaskCard {
   std::string about;      ///< what becomes what, for a list
   std::string title;      ///< the same for the list of commands
   std::string help;       ///< more of it, and examples that run
-  std::string metric;     ///< what models are judged by
+  std::string metric;     ///< what models are judged by, in a list
+  std::string score{};    ///< the name of the first score, which chooses between models
   std::string example{};  ///< a text to begin with, which the model that ships answers well
   /// Models of several kinds ship, NAME-VARIANT each; the first is taken where none is named.
   /// The command and the server have a flag and a field of that name.
   std::string variant_flag{};
   std::vector<std::string> variants{};
-  bool ships = true;  ///< whether a model does
+  bool ships = true;                    ///< whether a model does
+  std::string one_example = "example";  ///< of the data: "canvas"
+  std::string examples = "examples";
 
   /// What the command is given.
   enum class Reads {
@@ -99,6 +108,44 @@ struct TaskCard {
   }
 };
 
+/// One thing that a training can be told: a flag, and a member of training.json.
+struct Setting {
+  /// What it is about; commands take flags by that.
+  enum class About { data, tokens, model, loss };
+  enum class Kind { text, name, path, whole, real };
+
+  std::string flag;    ///< "source-tokens", without dashes
+  std::string member;  ///< "limits.source"
+  About about;
+  std::string group;  ///< of the help text
+  std::string help;
+  Kind kind = Kind::text;
+  std::vector<std::string> values{};  ///< those that are accepted; empty: any
+  double least = 0.0;                 ///< of a number
+  double most = std::numeric_limits<double>::infinity();
+};
+
+/// What a training needs of the program that runs it.
+struct TrainingTools {
+  Say say;
+  /// Trains a subword vocabulary of a size; the program attn-vocabulary does it.
+  std::function<text::Tokeniser(std::span<const std::string> lines, std::int64_t size)>
+      learn_subwords;
+};
+
+/// What a corpus gives away without a model: scores that a model has to beat.
+struct Baseline {
+  std::string name;
+  Scores scores;
+};
+
+/// One kind of model of a comparison: settings on top of the task's own.
+struct Contender {
+  std::string name;
+  std::string about;
+  nlohmann::json settings;
+};
+
 class Task {
  public:
   virtual ~Task() = default;
@@ -113,13 +160,55 @@ class Task {
   /// there is nothing to choose.
   virtual const models::SearchOptions* search() const { return nullptr; }
 
-  /// Test examples to show what the task does; none where it has no data of its own.
-  virtual std::vector<Example> samples(std::int64_t, const Say&) const { return {}; }
-
   /// The members of a request that hold the input, and the input they hold. InvalidArgument,
   /// which begins with "the field ", where they do not.
   virtual std::vector<std::string> fields() const { return {"text"}; }
   virtual Input input_of(const nlohmann::json& request) const;
+
+  // Learning. `what` is TrainingRun::what.
+
+  /// The training that the task itself would make, where `asked` is the part of training.json
+  /// that the caller decides. Defaults may follow from that, and from the data, once it is
+  /// read.
+  virtual TrainingRun defaults(const nlohmann::json& asked, const Corpus* corpus) const = 0;
+  /// Sets members of `what` to those of an object; FileError, which begins with `where`, for
+  /// values that do not fit.
+  virtual void read(const nlohmann::json& object, const std::string& where,
+                    nlohmann::json& what) const = 0;
+  /// Members that every training.json of the task has.
+  virtual std::vector<std::string> required() const = 0;
+  virtual std::vector<Setting> settings() const = 0;
+  /// What is wrong with the settings together, before data are read; "": nothing.
+  virtual std::string misfit(const TrainingRun&) const { return ""; }
+
+  virtual Corpus corpus(const nlohmann::json& what, const Say& say) const = 0;
+  /// Sets those members of `what` that tell which data a model in a folder learnt from; what is
+  /// `asked` for will stand on top of them.
+  virtual void read_data_of(const Model&, const std::filesystem::path&, const nlohmann::json&,
+                            nlohmann::json&) const {}
+  virtual std::unique_ptr<Learner> learner(const TrainingRun& run, const Corpus& corpus,
+                                           const TrainingTools& tools) const = 0;
+
+  /// Replies to examples, judged; the first score is the one that chooses between models.
+  virtual Scores score(std::span<const Example> examples,
+                       std::span<const Reply> replies) const = 0;
+  /// As trainings judge their model: the likeliest answer of each step.
+  virtual Scores evaluate(const Model& model, std::span<const Example> examples) const;
+
+  // Data, for those who look at it.
+
+  virtual std::vector<Baseline> baselines(const Corpus&) const { return {}; }
+  virtual std::vector<Contender> contenders() const { return {}; }
+  /// Facts of a corpus and samples of it, where the usual report, on texts, tells nothing;
+  /// null: it does.
+  virtual nlohmann::json facts(const Corpus&, std::span<const Example>) const {
+    return nullptr;
+  }
+  virtual std::string facts_text(const Corpus&) const { return ""; }
+  /// For a first training on texts alone; none where the task has no use for it.
+  virtual std::vector<Example> gaps(const Corpus&) const { return {}; }
+  /// A new list of what is held out, for data/splits; "" where the task has none.
+  virtual std::string make_split(const nlohmann::json&, const Say&) const { return ""; }
 };
 
 /// In the order that lists show them.

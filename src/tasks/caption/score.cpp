@@ -10,6 +10,7 @@
 #include "attn/tasks/caption.hpp"
 #include "attn/tasks/caption/canvas.hpp"
 #include "attn/tasks/caption/caption_training.hpp"
+#include "attn/tasks/corpus.hpp"
 #include "attn/tasks/scores.hpp"
 
 namespace attn::tasks {
@@ -34,7 +35,7 @@ double percent(double part, double whole) {
 
 }  // namespace
 
-double share_inside(std::span<const float> weights, const PlacedDigit& box) {
+double share_inside(std::span<const float> weights, const Box& box) {
   const std::int64_t grid = std::lround(std::sqrt(static_cast<double>(weights.size())));
   if (grid < 1 || weights.size() != static_cast<std::size_t>(grid * grid))
     fail("attn::tasks::share_inside: ", weights.size(), " weights are no square grid");
@@ -51,7 +52,7 @@ double share_inside(std::span<const float> weights, const PlacedDigit& box) {
   return inside;
 }
 
-Scores score_captions(std::span<const Canvas> canvases, std::span<const Answer> answers) {
+Scores score_captions(std::span<const Example> canvases, std::span<const Answer> answers) {
   if (canvases.size() != answers.size())
     fail("attn::tasks::score_captions: ", answers.size(), " answers for ", canvases.size(),
          " canvases");
@@ -61,18 +62,18 @@ Scores score_captions(std::span<const Canvas> canvases, std::span<const Answer> 
   double inside = 0.0;
   double digits = 0.0;
   for (std::size_t i = 0; i < canvases.size(); ++i) {
-    const Canvas& canvas = canvases[i];
+    const Example& canvas = canvases[i];
     const Answer& answer = answers[i];
-    if (answer.text == canvas.caption) exact += 1.0;
-    const std::vector<std::int64_t> truth = caption_tokens(canvas.caption);
+    if (answer.text == canvas.targets.front()) exact += 1.0;
+    const std::vector<std::int64_t> truth = caption_tokens(canvas.targets.front());
     const std::vector<std::int64_t>& said = answer.target;
     words += static_cast<double>(truth.size());
     for (std::size_t t = 0; t < std::min(truth.size(), said.size()); ++t)
       if (truth[t] == said[t]) right += 1.0;
-    digits += static_cast<double>(canvas.digits.size());
-    for (std::size_t k = 0; k < canvas.digits.size(); ++k)
+    digits += static_cast<double>(canvas.boxes.size());
+    for (std::size_t k = 0; k < canvas.boxes.size(); ++k)
       if (const auto weights = weights_of_digit(answer, k); !weights.empty())
-        inside += share_inside(weights, canvas.digits[k]);
+        inside += share_inside(weights, canvas.boxes[k]);
   }
   return {{"exact", percent(exact, static_cast<double>(canvases.size()))},
           {"words", percent(right, words)},

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -27,7 +28,11 @@
 #include "attn/tasks/caption/caption_training.hpp"
 #include "attn/tasks/caption/digits.hpp"
 #include "attn/tasks/corpus.hpp"
+#include "attn/tasks/learner.hpp"
+#include "attn/tasks/scores.hpp"
+#include "attn/tasks/training_run.hpp"
 #include "attn/tasks/value.hpp"
+#include "tasks/caption/facts.hpp"
 #include "tasks/tasks.hpp"
 
 namespace attn::tasks {
@@ -47,18 +52,6 @@ std::vector<std::string> words_of(const Answer& answer) {
   std::vector<std::string> words;
   for (const std::int64_t word : answer.target) words.push_back(caption_text({word}));
   return words;
-}
-
-Example example_of(Canvas canvas, std::size_t index) {
-  std::string number = std::to_string(index);
-  number.insert(0, 4 - std::min<std::size_t>(4, number.size()), '0');
-  Example example{.id = "canvas-" + number, .source = "", .targets = {canvas.caption}};
-  for (const PlacedDigit& digit : canvas.digits)
-    example.boxes.push_back(
-        {std::to_string(digit.digit), digit.x, digit.y, digit.width, digit.height});
-  example.parts.emplace("canvas",
-                        Picture{kCanvasSide, kCanvasSide, 1, std::move(canvas.pixels)});
-  return example;
 }
 
 class CaptionAnswers final : public Model {
@@ -154,8 +147,11 @@ class CaptionTask final : public Task {
             "    attn caption canvases/canvas-0001.png --map looked.svg\n"
             "    attn caption --attention hard --json mine.png",
         .metric = "exact match",
+        .score = "exact",
         .variant_flag = "attention",
         .variants = {"soft", "hard"},
+        .one_example = "canvas",
+        .examples = "canvases",
         .reads = TaskCard::Reads::pictures,
         .argument = "images",
         .argument_type = "FILE.png",
@@ -165,13 +161,6 @@ class CaptionTask final : public Task {
 
   std::unique_ptr<Model> load(const std::filesystem::path& folder) const override {
     return std::make_unique<CaptionAnswers>(load_caption_model(folder));
-  }
-
-  std::vector<Example> samples(std::int64_t count, const Say& say) const override {
-    std::vector<Example> examples;
-    for (Canvas& canvas : test_canvases(load_digits(say).test, count))
-      examples.push_back(example_of(std::move(canvas), examples.size()));
-    return examples;
   }
 
   std::vector<std::string> fields() const override { return {"pixels"}; }
@@ -186,6 +175,108 @@ class CaptionTask final : public Task {
       fail("the field \"pixels\" must be ", kPixels,
            " bytes in base64: 64 rows of 64 grey values");
     return Picture{kCanvasSide, kCanvasSide, 1, *std::move(pixels)};
+  }
+
+  TrainingRun defaults(const nlohmann::json& asked, const Corpus*) const override {
+    const auto attention = nlohmann::json::json_pointer("/model/attention");
+    const bool hard = asked.contains(attention) && asked[attention] == "hard";
+    CaptionSettings settings;
+    settings.model.looking = hard ? models::Looking::hard : models::Looking::soft;
+    TrainingRun run;
+    run.task = name();
+    run.what = tasks::json_of(settings);
+    run.how = {.rate = 2e-3,
+               .warm_up = 500,
+               .clip = hard ? 5.0 : 1.0,
+               .average = 0.998,
+               .evaluate_every = 500,
+               .evaluate_on = 500,
+               .patience = 0};
+    return run;
+  }
+
+  void read(const nlohmann::json& object, const std::string& where,
+            nlohmann::json& what) const override {
+    nlohmann::json changed = what;
+    for (const char* member : {"model", "loss", "canvases"})
+      if (object.contains(member)) changed[member].merge_patch(object.at(member));
+    what = tasks::json_of(caption_settings(changed, where));
+  }
+  std::vector<std::string> required() const override { return {"model", "loss", "canvases"}; }
+
+  std::vector<Setting> settings() const override {
+    using About = Setting::About;
+    using Kind = Setting::Kind;
+    const auto loss = [](const char* flag, const char* member, const char* help,
+                         double most = std::numeric_limits<double>::infinity()) {
+      return Setting{flag,        std::string("loss.") + member,
+                     About::loss, "Caption",
+                     help,        Kind::real,
+                     {},          0.0,
+                     most};
+    };
+    return {{"attention",
+             "model.attention",
+             About::model,
+             "Caption",
+             "How a caption model looks",
+             Kind::name,
+             {"soft", "hard"}},
+            {"canvases",
+             "canvases",
+             About::loss,
+             "Caption",
+             "Pictures of a step; default 32",
+             Kind::whole,
+             {},
+             1,
+             1 << 16},
+            loss("doubly", "doubly", "Weight of the doubly stochastic term, of soft attention"),
+            loss("reward", "reward", "Of REINFORCE, of hard attention"),
+            loss("entropy", "entropy", "Weight of the entropy, of hard"),
+            loss("soft-share", "soft_probability",
+                 "Share of captions that use the mixture while hard is trained", 1.0)};
+  }
+
+  std::string misfit(const TrainingRun& run) const override {
+    return run.how.self_critical > 0.0 ? "--self-critical is of the tasks on text; --attention "
+                                         "hard learns from --reward"
+                                       : "";
+  }
+
+  /// Train is empty: its canvases are composed as they are needed.
+  Corpus corpus(const nlohmann::json&, const Say& say) const override {
+    const DigitParts parts = load_digits(say);
+    Corpus corpus;
+    corpus.name = "MNIST digits";
+    corpus.development = development_canvases(parts.development, kTestCanvases);
+    corpus.test = test_canvases(parts.test, kTestCanvases);
+    corpus.shuffled = true;
+    return corpus;
+  }
+
+  std::unique_ptr<Learner> learner(const TrainingRun& run, const Corpus&,
+                                   const TrainingTools& tools) const override {
+    return caption_learner(run, std::make_shared<const DigitParts>(load_digits(tools.say)));
+  }
+
+  Scores score(std::span<const Example> examples,
+               std::span<const Reply> replies) const override {
+    std::vector<Answer> answers;
+    for (const Reply& reply : replies) answers.push_back(reply.answers.front());
+    return score_captions(examples, answers);
+  }
+
+  std::vector<Contender> contenders() const override {
+    return {{"soft", "soft attention", {{"model", {{"attention", "soft"}}}}},
+            {"hard", "hard attention", {{"model", {{"attention", "hard"}}}}}};
+  }
+
+  nlohmann::json facts(const Corpus& corpus, std::span<const Example> samples) const override {
+    return facts_json(corpus, samples);
+  }
+  std::string facts_text(const Corpus& corpus) const override {
+    return tasks::facts_text(corpus);
   }
 };
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/fetch/cache.hpp"
@@ -48,6 +49,11 @@ std::filesystem::path embed_folder() {
 
 std::filesystem::path fetch_embed(const Say& say) {
   return fetched(files_of_encoder(), say) / kInside;
+}
+
+const std::vector<Download>& downloads() {
+  static const std::vector<Download> kDownloads{{"embed", "The sentence encoder", fetch_embed}};
+  return kDownloads;
 }
 
 }  // namespace attn::tasks

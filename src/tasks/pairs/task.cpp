@@ -91,6 +91,7 @@ PairTask pairs_task() {
       "    cut -f 1 dates.tsv | head | attn pairs --model dates -\n"
       "    attn pairs --model dates \"1 May 2000\" --show       where each letter looked";
   task.card.metric = "CER";
+  task.card.score = "CER";
   task.card.ships = false;
   task.card.argument = "texts";
   task.card.argument_help = "Texts, or - for one a line";

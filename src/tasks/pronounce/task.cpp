@@ -52,6 +52,7 @@ PairTask pronounce_task() {
       "    attn pronounce - < words.txt > phones.txt\n"
       "    attn pronounce --json --weights though | jq .pieces[0].answers[0].weights";
   task.card.metric = "PER";
+  task.card.score = "PER";
   task.card.argument = "words";
   task.card.argument_type = "WORD";
   task.card.argument_help = "Words, or - for one a line";

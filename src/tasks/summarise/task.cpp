@@ -6,9 +6,13 @@
 #include "attn/models/search.hpp"
 #include "attn/tasks/batches.hpp"
 #include "attn/tasks/corpus.hpp"
+#include "attn/tasks/debian/index.hpp"
+#include "attn/tasks/debian/split.hpp"
 #include "attn/tasks/pair_task.hpp"
 #include "attn/tasks/scores.hpp"
+#include "attn/tasks/summarise/gap_sentences.hpp"
 #include "attn/tasks/summarise/load_summarise.hpp"
+#include "tasks/baselines.hpp"
 #include "tasks/subword_task.hpp"
 #include "tasks/tasks.hpp"
 
@@ -32,6 +36,7 @@ PairTask summarise_task() {
       "    attn summarise \"Frobnix is a fast web server. It needs little memory.\"\n"
       "    attn summarise --text \"$(xclip -o)\" --show";
   task.card.metric = "ROUGE";
+  task.card.score = "ROUGE-L";
   task.card.reads = TaskCard::Reads::files;
   task.card.argument = "files";
   task.card.argument_type = "FILE";
@@ -52,6 +57,12 @@ PairTask summarise_task() {
   task.unfamiliar = 0.02;
   task.numbers = Numbers::from_source;
   task.training.smoothing = 0.0;
+  task.baselines = summary_baselines;
+  task.gaps = [](const Corpus& corpus) { return gap_sentences(corpus.train); };
+  task.make_split = [](const std::string&, const Say& say) {
+    const DebianIndex index = load_debian("", say);
+    return make_split(summarise_candidates(index), index.release, {}, say);
+  };
   task.load = [](const std::string&, const Say& say) { return load_summarise(say); };
   return task;
 }

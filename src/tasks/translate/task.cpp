@@ -5,10 +5,13 @@
 
 #include "attn/tasks/batches.hpp"
 #include "attn/tasks/corpus.hpp"
+#include "attn/tasks/debian/index.hpp"
+#include "attn/tasks/debian/split.hpp"
 #include "attn/tasks/pair_model.hpp"
 #include "attn/tasks/pair_task.hpp"
 #include "attn/tasks/scores.hpp"
 #include "attn/tasks/translate/load_translate.hpp"
+#include "tasks/baselines.hpp"
 #include "tasks/subword_task.hpp"
 #include "tasks/tasks.hpp"
 #include "tasks/translate/sentences.hpp"
@@ -30,6 +33,7 @@ PairTask translate_task() {
       "    attn translate --beam 8 --best 3 \"a fast web server\"\n"
       "    attn translate - < english.txt > italian.txt";
   task.card.metric = "BLEU";
+  task.card.score = "BLEU";
   task.card.about =
       "English becomes Italian, or another language (Debian's package descriptions)";
   task.card.example = "This package provides a simple tool to edit images.";
@@ -42,6 +46,11 @@ PairTask translate_task() {
   task.copied_marks = ";";
   task.split = [](const PairModel& model, std::string_view text) {
     return split_for(model.source, model.limits.source, text);
+  };
+  task.baselines = translation_baselines;
+  task.make_split = [](const std::string& language, const Say& say) {
+    const DebianIndex index = load_debian(language, say);
+    return make_split(translate_candidates(index), index.release, {}, say);
   };
   task.load = [](const std::string& language, const Say& say) {
     return load_translate(language, say);

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
@@ -24,7 +25,8 @@
 #include "attn/tasks/caption/canvas.hpp"
 #include "attn/tasks/caption/caption_training.hpp"
 #include "attn/tasks/scores.hpp"
-#include "attn/tasks/trainer.hpp"
+#include "attn/tasks/task.hpp"
+#include "attn/tasks/training_run.hpp"
 #include "tasks/caption/support.hpp"
 #include "tasks/scratch.hpp"
 
@@ -44,7 +46,8 @@ CaptionModel fresh(models::Looking looking) {
 
 std::vector<std::vector<std::uint8_t>> some_canvases() {
   std::vector<std::vector<std::uint8_t>> pixels;
-  for (const Canvas& canvas : test_canvases(toy::digits(), 3)) pixels.push_back(canvas.pixels);
+  for (const Example& canvas : test_canvases(toy::digits(), 3))
+    pixels.push_back(std::get<Picture>(canvas.parts.at("canvas")).pixels);
   return pixels;
 }
 
@@ -126,21 +129,21 @@ TEST(CaptionScores, CountWhatIsInsideTheBox) {
   std::vector<float> weights(256, 0.0f);
   weights[0] = 0.5f;   // pixels 0 to 4 across and down
   weights[17] = 0.5f;  // 4 to 8
-  EXPECT_DOUBLE_EQ(share_inside(weights, {1, 0, 0, 8, 8}), 1.0);
-  EXPECT_DOUBLE_EQ(share_inside(weights, {1, 0, 0, 4, 4}), 0.5);
-  EXPECT_DOUBLE_EQ(share_inside(weights, {1, 2, 2, 2, 2}), 0.125);
-  EXPECT_DOUBLE_EQ(share_inside(weights, {1, 30, 30, 8, 8}), 0.0);
-  EXPECT_THROW(share_inside(std::span(weights).first(255), {1, 0, 0, 8, 8}), InvalidArgument);
+  EXPECT_DOUBLE_EQ(share_inside(weights, {"1", 0, 0, 8, 8}), 1.0);
+  EXPECT_DOUBLE_EQ(share_inside(weights, {"1", 0, 0, 4, 4}), 0.5);
+  EXPECT_DOUBLE_EQ(share_inside(weights, {"1", 2, 2, 2, 2}), 0.125);
+  EXPECT_DOUBLE_EQ(share_inside(weights, {"1", 30, 30, 8, 8}), 0.0);
+  EXPECT_THROW(share_inside(std::span(weights).first(255), {"1", 0, 0, 8, 8}), InvalidArgument);
 
-  Canvas canvas;
-  canvas.caption = "one left of two";
-  canvas.digits = {{1, 0, 0, 8, 8}, {2, 40, 0, 8, 8}};
+  Example canvas;
+  canvas.targets = {"one left of two"};
+  canvas.boxes = {{"1", 0, 0, 8, 8}, {"2", 40, 0, 8, 8}};
   Answer answer;
-  answer.text = canvas.caption;
-  answer.target = caption_tokens(canvas.caption);
+  answer.text = canvas.targets.front();
+  answer.target = caption_tokens(answer.text);
   for (int step = 0; step < 5; ++step)
     answer.weights.insert(answer.weights.end(), weights.begin(), weights.end());
-  const std::vector<Canvas> canvases{canvas};
+  const std::vector<Example> canvases{canvas};
   Scores scores = score_captions(canvases, std::vector{answer});
   EXPECT_EQ(scores[0].value, 100.0);
   EXPECT_EQ(scores[1].value, 100.0);
@@ -155,21 +158,24 @@ TEST(CaptionScores, CountWhatIsInsideTheBox) {
 /// Trains to `steps`, stopping after each of `stops`.
 void train_in_parts(const std::filesystem::path& folder, const std::vector<std::int64_t>& stops,
                     std::int64_t steps) {
-  CaptionPlan plan;
-  plan.request = default_caption_request(models::Looking::hard);
-  plan.request.model = small(models::Looking::hard);
-  plan.request.canvases = 2;
-  plan.request.training.evaluate_every = 10;
-  plan.request.training.evaluate_on = 2;
-  plan.folder = folder;
-  const DigitParts parts{toy::digits(), toy::digits(), toy::digits()};
+  CaptionSettings settings;
+  settings.model = small(models::Looking::hard);
+  settings.canvases = 2;
+  TrainingRun run =
+      task_named("caption").defaults({{"model", {{"attention", "hard"}}}}, nullptr);
+  run.what = json_of(settings);
+  run.how.evaluate_every = 10;
+  run.how.evaluate_on = 2;
+  run.where.folder = folder;
+  const auto parts = std::make_shared<const DigitParts>(
+      DigitParts{toy::digits(), toy::digits(), toy::digits()});
   for (const std::int64_t stop : stops) {
-    plan.budget.steps = stop;
-    train_caption(plan, parts, {});
-    plan.resume = Resume::yes;
+    run.budget.steps = stop;
+    train(*caption_learner(run, parts), run);
+    run.where.resume = Resume::yes;
   }
-  plan.budget.steps = steps;
-  train_caption(plan, parts, {});
+  run.budget.steps = steps;
+  train(*caption_learner(run, parts), run);
 }
 
 std::string bytes_of(const std::filesystem::path& path) {
@@ -187,26 +193,6 @@ TEST(CaptionTraining, GoesOnBitForBit) {
   const CaptionModel other = load_caption_model(broken.path());
   EXPECT_EQ(bytes_of(straight.path() / "model.safetensors"),
             bytes_of(broken.path() / "model.safetensors"));
-}
-
-TEST(CaptionTraining, ARequestComesBackAsItWasSaved) {
-  const Scratch folder;
-  CaptionRequest request = default_caption_request(models::Looking::hard);
-  request.canvases = 7;
-  request.loss.doubly = 0.125;
-  request.training.rate = 0.5;
-  request.begin = "elsewhere";
-  request.command = "attn train caption";
-  save_caption_request(folder.path(), request);
-  const CaptionRequest loaded = load_caption_request(folder.path());
-  EXPECT_EQ(loaded.model.looking, models::Looking::hard);
-  EXPECT_EQ(loaded.canvases, 7);
-  EXPECT_EQ(loaded.loss.doubly, 0.125);
-  EXPECT_EQ(loaded.training.rate, 0.5);
-  EXPECT_EQ(loaded.begin, "elsewhere");
-  EXPECT_EQ(loaded.command, request.command);
-  folder.write("training.json", "{\"task\": \"caption\"}");
-  EXPECT_THROW(load_caption_request(folder.path()), FileError);
 }
 
 }  // namespace

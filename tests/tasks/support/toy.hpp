@@ -14,8 +14,11 @@
 #include "attn/nn/init.hpp"
 #include "attn/tasks/batches.hpp"
 #include "attn/tasks/corpus.hpp"
+#include "attn/tasks/learner.hpp"
+#include "attn/tasks/pair_learner.hpp"
 #include "attn/tasks/pair_model.hpp"
-#include "attn/tasks/trainer.hpp"
+#include "attn/tasks/scores.hpp"
+#include "attn/tasks/training_run.hpp"
 #include "attn/text/tokeniser.hpp"
 
 namespace attn::tasks::toy {
@@ -59,23 +62,33 @@ inline PairModel model(models::Kind kind = models::Kind::transformer) {
   return made;
 }
 
-inline TrainingPlan plan(const PairModel& model, const std::filesystem::path& folder) {
-  TrainingPlan plan;
-  plan.options.batch_tokens = 320;
-  plan.options.rate = 5e-3;
-  plan.options.warm_up = 20;
-  plan.options.average = 0.95;
-  plan.options.evaluate_every = 25;
-  plan.options.evaluate_on = 40;
-  plan.options.patience = 0;
-  plan.metric = Metric::phones;
-  plan.train =
+/// A training of it.
+struct Plan {
+  TrainingRun run;
+  PairLessons lessons;
+};
+
+inline Plan plan(const PairModel& model, const std::filesystem::path& folder) {
+  Plan plan;
+  plan.run.how.batch_tokens = 320;
+  plan.run.how.rate = 5e-3;
+  plan.run.how.warm_up = 20;
+  plan.run.how.average = 0.95;
+  plan.run.how.evaluate_every = 25;
+  plan.run.how.evaluate_on = 40;
+  plan.run.how.patience = 0;
+  plan.run.where.folder = folder;
+  plan.lessons.metric = Metric::phones;
+  plan.lessons.train =
       encode_pairs(backwards(256), model.source, model.target, model.limits, Overlong::drop)
           .pairs;
-  plan.development = backwards(64);
-  plan.folder = folder;
-  plan.what = "toy";
+  plan.lessons.development = backwards(64);
+  plan.lessons.identity = "toy";
   return plan;
+}
+
+inline Trained train(PairModel& model, const Plan& plan, const Watch& watch) {
+  return tasks::train(*pair_learner(model, plan.lessons, plan.run.how), plan.run, watch);
 }
 
 }  // namespace attn::tasks::toy

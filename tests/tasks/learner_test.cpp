@@ -1,4 +1,4 @@
-#include "attn/tasks/trainer.hpp"
+#include "attn/tasks/learner.hpp"
 
 #include <gtest/gtest.h>
 
@@ -18,8 +18,10 @@
 #include "attn/files/safetensors.hpp"
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/batches.hpp"
+#include "attn/tasks/pair_learner.hpp"
 #include "attn/tasks/pair_model.hpp"
 #include "attn/tasks/scores.hpp"
+#include "attn/tasks/training_run.hpp"
 #include "tasks/scratch.hpp"
 #include "tasks/support/toy.hpp"
 
@@ -52,10 +54,10 @@ Trained train_with_stops(const std::filesystem::path& folder, std::int64_t steps
   auto resume = Resume::no;
   for (std::size_t i = 0; i <= stops.size(); ++i) {
     PairModel model = toy::model();
-    TrainingPlan plan = toy::plan(model, folder);
-    plan.budget.steps = steps;
-    plan.resume = resume;
-    plan.shard_bytes = shard_bytes;
+    toy::Plan plan = toy::plan(model, folder);
+    plan.run.budget.steps = steps;
+    plan.run.where.resume = resume;
+    plan.run.where.shard_bytes = shard_bytes;
     std::int64_t seen = i == 0 ? 0 : stops[i - 1];
     const auto stop = [&] { return i < stops.size() && ++seen >= stops[i]; };
     trained = train(model, plan, {.progress = {}, .stop = stop});
@@ -95,9 +97,9 @@ TEST(Train, ACheckpointInShardsGoesOnBitForBit) {
   EXPECT_GT(shards, 3u);
   // Without the option the next one is a single file again.
   PairModel model = toy::model();
-  TrainingPlan plan = toy::plan(model, broken.path());
-  plan.budget.steps = 31;
-  plan.resume = Resume::yes;
+  toy::Plan plan = toy::plan(model, broken.path());
+  plan.run.budget.steps = 31;
+  plan.run.where.resume = Resume::yes;
   train(model, plan, {});
   for (const auto& entry : std::filesystem::directory_iterator(broken.path()))
     EXPECT_FALSE(entry.path().filename().string().starts_with("checkpoint.step-"));
@@ -112,9 +114,9 @@ TEST(Train, AShardThatIsMissingIsAnError) {
       break;
     }
   PairModel model = toy::model();
-  TrainingPlan plan = toy::plan(model, folder.path());
-  plan.budget.steps = 10;
-  plan.resume = Resume::yes;
+  toy::Plan plan = toy::plan(model, folder.path());
+  plan.run.budget.steps = 10;
+  plan.run.where.resume = Resume::yes;
   EXPECT_THROW(train(model, plan, {}), FileError);
 }
 
@@ -122,15 +124,15 @@ TEST(Train, FromItsOwnAnswersAloneAModelLearnsWhatScoresBetter) {
   const Folder first;
   const Folder second;
   PairModel model = toy::model();
-  TrainingPlan plan = toy::plan(model, first.path());
-  plan.budget.steps = 50;
+  toy::Plan plan = toy::plan(model, first.path());
+  plan.run.budget.steps = 50;
   const double taught = train(model, plan, {}).best.front().value;
   EXPECT_GT(taught, 15.0) << "there is nothing left to learn";
-  plan.folder = second.path();
-  plan.options.self_critical = 1.0;  // no right answer is shown any more
-  plan.options.rate = 2e-3;
-  plan.options.batch_tokens = 1600;
-  plan.budget.steps = 75;
+  plan.run.where.folder = second.path();
+  plan.run.how.self_critical = 1.0;  // no right answer is shown any more
+  plan.run.how.rate = 2e-3;
+  plan.run.how.batch_tokens = 1600;
+  plan.run.budget.steps = 75;
   EXPECT_LT(train(model, plan, {}).best.front().value, 0.6 * taught);
 }
 
@@ -142,10 +144,10 @@ TEST(Train, ACriticalRunThatWasInterruptedIsTheUninterruptedOneBitForBit) {
     for (const std::int64_t until : {7, 20}) {
       if (!stops && until == 7) continue;
       PairModel model = toy::model();
-      TrainingPlan plan = toy::plan(model, folder.path());
-      plan.options.self_critical = 0.5;
-      plan.budget.steps = until;
-      plan.resume = stops && until == 20 ? Resume::yes : Resume::no;
+      toy::Plan plan = toy::plan(model, folder.path());
+      plan.run.how.self_critical = 0.5;
+      plan.run.budget.steps = until;
+      plan.run.where.resume = stops && until == 20 ? Resume::yes : Resume::no;
       train(model, plan, {});
     }
   }
@@ -167,8 +169,8 @@ TEST(Train, ThreadsChangeNothing) {
 TEST(Train, LearnsAndTheModelInTheFolderIsTheOneThatWasScored) {
   const Folder folder;
   PairModel model = toy::model();
-  TrainingPlan plan = toy::plan(model, folder.path());
-  plan.budget.steps = 500;
+  toy::Plan plan = toy::plan(model, folder.path());
+  plan.run.budget.steps = 500;
   const Trained trained = train(model, plan, {});
   ASSERT_FALSE(trained.best.empty());
   EXPECT_LT(trained.best[0].value, 5.0) << "phones wrong of a hundred";
@@ -181,10 +183,10 @@ TEST(Train, LearnsAndTheModelInTheFolderIsTheOneThatWasScored) {
 TEST(Train, StopsWhenTheScoreGetsNoBetter) {
   const Folder folder;
   PairModel model = toy::model();
-  TrainingPlan plan = toy::plan(model, folder.path());
-  plan.options.rate = 1e-9;  // learns nothing
-  plan.options.evaluate_every = 2;
-  plan.options.patience = 3;
+  toy::Plan plan = toy::plan(model, folder.path());
+  plan.run.how.rate = 1e-9;  // learns nothing
+  plan.run.how.evaluate_every = 2;
+  plan.run.how.patience = 3;
   const Trained trained = train(model, plan, {});
   EXPECT_EQ(trained.ended, TrainingEnd::no_better);
   EXPECT_LE(trained.steps, 2 * (1 + 3 + 3));
@@ -194,10 +196,10 @@ TEST(Train, RefusesACheckpointOfAnotherTraining) {
   const Folder folder;
   train_with_stops(folder.path(), 5, {});
   PairModel model = toy::model();
-  TrainingPlan plan = toy::plan(model, folder.path());
-  plan.budget.steps = 10;
-  plan.resume = Resume::yes;
-  plan.what = "something else";
+  toy::Plan plan = toy::plan(model, folder.path());
+  plan.run.budget.steps = 10;
+  plan.run.where.resume = Resume::yes;
+  plan.lessons.identity = "something else";
   EXPECT_THROW(train(model, plan, {}), InvalidArgument);
 }
 
@@ -207,9 +209,9 @@ TEST(Train, ADamagedCheckpointIsAnErrorAndStaysWhereItIs) {
   const auto path = folder.path() / "checkpoint.safetensors";
   std::filesystem::resize_file(path, 1000);
   PairModel model = toy::model();
-  TrainingPlan plan = toy::plan(model, folder.path());
-  plan.budget.steps = 10;
-  plan.resume = Resume::yes;
+  toy::Plan plan = toy::plan(model, folder.path());
+  plan.run.budget.steps = 10;
+  plan.run.where.resume = Resume::yes;
   EXPECT_THROW(train(model, plan, {}), FileError);
   EXPECT_EQ(std::filesystem::file_size(path), 1000u);
 }
@@ -220,11 +222,11 @@ TEST(Train, ACheckpointThatStandsBehindItsEpochIsDamaged) {
   const auto path = folder.path() / "checkpoint.safetensors";
   const std::string log = bytes(folder.path() / "log.jsonl");
   PairModel model = toy::model();
-  TrainingPlan plan = toy::plan(model, folder.path());
+  toy::Plan plan = toy::plan(model, folder.path());
   const auto batches =
-      make_batches(plan.train, plan.options.batch_tokens, plan.options.seed, 0).size();
-  plan.budget.steps = 20;
-  plan.resume = Resume::yes;
+      make_batches(plan.lessons.train, plan.run.how.batch_tokens, plan.run.how.seed, 0).size();
+  plan.run.budget.steps = 20;
+  plan.run.where.resume = Resume::yes;
   const files::Safetensors file = files::read_safetensors(path);
   for (const std::int64_t batch :
        {std::int64_t{1000000000}, std::int64_t{-5}, static_cast<std::int64_t>(batches)}) {
@@ -245,9 +247,9 @@ TEST(Train, ACheckpointThatStandsBehindItsEpochIsDamaged) {
 TEST(Train, TheFirstStepIsSavedAndTheLogIsReadableAtOnce) {
   const Folder folder;
   PairModel model = toy::model();
-  TrainingPlan plan = toy::plan(model, folder.path());
-  plan.budget.steps = 100;
-  plan.options.evaluate_every = 20;
+  toy::Plan plan = toy::plan(model, folder.path());
+  plan.run.budget.steps = 100;
+  plan.run.how.evaluate_every = 20;
   bool saved_after_one = false;
   std::size_t most_missing = 0;
   std::int64_t steps = 0;
@@ -273,13 +275,13 @@ TEST(Train, TheFirstStepIsSavedAndTheLogIsReadableAtOnce) {
 TEST(Train, WithoutAnEndOrDataIsRefused) {
   const Folder folder;
   PairModel model = toy::model();
-  TrainingPlan plan = toy::plan(model, folder.path());
+  toy::Plan plan = toy::plan(model, folder.path());
   EXPECT_THROW(train(model, plan, {}), InvalidArgument) << "no budget and no patience";
-  plan.budget.steps = 1;
-  plan.precision = DType::bf16;
+  plan.run.budget.steps = 1;
+  plan.run.on.precision = Precision::bf16;
   EXPECT_THROW(train(model, plan, {}), InvalidArgument) << "bf16 is built on the GPU";
-  plan.precision = DType::f32;
-  plan.train.clear();
+  plan.run.on.precision = Precision::f32;
+  plan.lessons.train.clear();
   EXPECT_THROW(train(model, plan, {}), InvalidArgument);
 }
 

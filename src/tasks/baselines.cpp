@@ -1,4 +1,4 @@
-#include "tools/attn/baselines.hpp"
+#include "tasks/baselines.hpp"
 
 #include <cstddef>
 #include <sstream>
@@ -10,25 +10,25 @@
 #include "attn/text/metrics/bleu.hpp"
 #include "attn/text/metrics/rouge.hpp"
 
-namespace attn::tools {
+namespace attn::tasks {
 namespace {
 
-std::vector<std::vector<std::string>> references_of(const tasks::Corpus& corpus) {
+std::vector<std::vector<std::string>> references_of(const Corpus& corpus) {
   std::vector<std::vector<std::string>> references;
   references.reserve(corpus.test.size());
-  for (const tasks::Example& example : corpus.test) references.push_back(example.targets);
+  for (const Example& example : corpus.test) references.push_back(example.targets);
   return references;
 }
 
 /// For each test source the target of the training source that is nearest.
-std::vector<std::string> nearest_targets(const tasks::Corpus& corpus) {
+std::vector<std::string> nearest_targets(const Corpus& corpus) {
   std::vector<std::string> sources;
   sources.reserve(corpus.train.size());
-  for (const tasks::Example& example : corpus.train) sources.push_back(example.source);
-  const tasks::Neighbours neighbours(sources);
+  for (const Example& example : corpus.train) sources.push_back(example.source);
+  const Neighbours neighbours(sources);
   std::vector<std::string> answers;
   answers.reserve(corpus.test.size());
-  for (const tasks::Example& example : corpus.test)
+  for (const Example& example : corpus.test)
     answers.push_back(corpus.train[neighbours.nearest(example.source).index].targets[0]);
   return answers;
 }
@@ -67,24 +67,24 @@ Baseline rouge_of(const char* name, const std::vector<std::string>& answers,
 
 }  // namespace
 
-std::vector<Baseline> translation_baselines(const tasks::Corpus& corpus) {
+std::vector<Baseline> translation_baselines(const Corpus& corpus) {
   if (corpus.test.empty() || corpus.train.empty()) return {};
   std::vector<std::string> sources;
   sources.reserve(corpus.test.size());
-  for (const tasks::Example& example : corpus.test) sources.push_back(example.source);
+  for (const Example& example : corpus.test) sources.push_back(example.source);
   const auto references = references_of(corpus);
   return {bleu_of("the source itself", sources, references),
           bleu_of("nearest training target", nearest_targets(corpus), references)};
 }
 
-std::vector<Baseline> summary_baselines(const tasks::Corpus& corpus) {
+std::vector<Baseline> summary_baselines(const Corpus& corpus) {
   if (corpus.test.empty() || corpus.train.empty()) return {};
   std::vector<std::string> leads;
   leads.reserve(corpus.test.size());
-  for (const tasks::Example& example : corpus.test) leads.push_back(lead(example.source));
+  for (const Example& example : corpus.test) leads.push_back(lead(example.source));
   const auto references = references_of(corpus);
   return {rouge_of("first ten words", leads, references),
           rouge_of("nearest training target", nearest_targets(corpus), references)};
 }
 
-}  // namespace attn::tools
+}  // namespace attn::tasks
