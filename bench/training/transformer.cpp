@@ -8,7 +8,7 @@
 #include "attn/core/thread_pool.hpp"
 #include "attn/nn/init.hpp"
 #include "attn/nn/optimiser.hpp"
-#include "attn/nn/transformer/transformer_encoder_layer.hpp"
+#include "attn/nn/transformer/torch_layers.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/random.hpp"

@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include "attn/nn/init.hpp"
-#include "attn/nn/mechanisms/score/general.hpp"
+#include "attn/nn/mechanisms/score/luong_scores.hpp"
 #include "attn/nn/optimiser.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops.hpp"

@@ -1,4 +1,4 @@
-#include "models/bahdanau.hpp"
+// Bahdanau's model: words, a GRU that reads both ways, additive attention before each step.
 
 #include <cstdint>
 #include <memory>
@@ -24,6 +24,7 @@
 #include "models/cached_decoding.hpp"
 #include "models/copying.hpp"
 #include "models/head_row.hpp"
+#include "models/kinds.hpp"
 #include "models/open_source.hpp"
 #include "models/recurrent_encoder.hpp"
 #include "models/step_context.hpp"

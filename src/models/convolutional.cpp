@@ -1,4 +1,4 @@
-#include "models/convolutional.hpp"
+// The convolutional model: gated convolutions, attention in every layer of the decoder.
 
 #include <cmath>
 #include <cstddef>
@@ -21,6 +21,7 @@
 #include "attn/tensor/tensor.hpp"
 #include "models/cached_decoding.hpp"
 #include "models/gated_convolution.hpp"
+#include "models/kinds.hpp"
 #include "models/token_loss.hpp"
 #include "models/words.hpp"
 

@@ -1,4 +1,4 @@
-#include "models/luong.hpp"
+// Luong's model: words and an encoder around nn::LuongLoop.
 
 #include <cmath>
 #include <cstdint>
@@ -22,6 +22,7 @@
 #include "attn/tensor/tensor.hpp"
 #include "models/cached_decoding.hpp"
 #include "models/head_row.hpp"
+#include "models/kinds.hpp"
 #include "models/recurrent_encoder.hpp"
 #include "models/step_context.hpp"
 #include "models/token_loss.hpp"

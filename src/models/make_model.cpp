@@ -5,11 +5,7 @@
 #include "attn/core/error.hpp"
 #include "attn/models/options.hpp"
 #include "attn/models/seq2seq.hpp"
-#include "models/bahdanau.hpp"
-#include "models/convolutional.hpp"
-#include "models/luong.hpp"
-#include "models/rnn.hpp"
-#include "models/transformer.hpp"
+#include "models/kinds.hpp"
 
 namespace attn::models {
 

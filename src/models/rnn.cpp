@@ -1,4 +1,6 @@
-#include "models/rnn.hpp"
+// The model without attention.
+
+#include "attn/tensor/ops/rnn.hpp"
 
 #include <memory>
 
@@ -10,10 +12,10 @@
 #include "attn/tensor/ops/join.hpp"
 #include "attn/tensor/ops/normalise.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
-#include "attn/tensor/ops/rnn.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "models/cached_decoding.hpp"
+#include "models/kinds.hpp"
 #include "models/recurrent_encoder.hpp"
 #include "models/token_loss.hpp"
 #include "models/words.hpp"

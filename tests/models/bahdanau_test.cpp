@@ -1,4 +1,4 @@
-#include "models/bahdanau.hpp"
+// Bahdanau's model: the laws of models, copying, learning.
 
 #include <gtest/gtest.h>
 
@@ -12,6 +12,7 @@
 #include "attn/nn/init.hpp"
 #include "attn/nn/module.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "models/kinds.hpp"
 #include "models/support/batches.hpp"
 #include "models/support/laws.hpp"
 #include "support/tolerance.hpp"

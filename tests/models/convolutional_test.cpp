@@ -1,4 +1,4 @@
-#include "models/convolutional.hpp"
+// The convolutional model: the laws of models, learning.
 
 #include <gtest/gtest.h>
 
@@ -6,6 +6,7 @@
 #include <string>
 
 #include "attn/models/options.hpp"
+#include "models/kinds.hpp"
 #include "models/support/batches.hpp"
 #include "models/support/laws.hpp"
 

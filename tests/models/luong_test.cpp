@@ -1,4 +1,4 @@
-#include "models/luong.hpp"
+// Luong's model: the laws of models for every score and locality, windows, learning.
 
 #include <gtest/gtest.h>
 
@@ -12,6 +12,7 @@
 #include "attn/models/seq2seq.hpp"
 #include "attn/nn/init.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "models/kinds.hpp"
 #include "models/support/batches.hpp"
 #include "models/support/laws.hpp"
 #include "support/tolerance.hpp"

@@ -1,8 +1,9 @@
-#include "models/rnn.hpp"
+// The model without attention: the laws of models, learning.
 
 #include <gtest/gtest.h>
 
 #include "attn/models/options.hpp"
+#include "models/kinds.hpp"
 #include "models/support/batches.hpp"
 #include "models/support/laws.hpp"
 

@@ -16,10 +16,10 @@
 #include "attn/models/options.hpp"
 #include "attn/models/seq2seq.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "models/kinds.hpp"
 #include "models/support/batches.hpp"
 #include "models/support/laws.hpp"
 #include "models/support/oracle.hpp"
-#include "models/transformer.hpp"
 #include "support/tolerance.hpp"
 
 namespace attn::models {

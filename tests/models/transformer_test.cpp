@@ -1,4 +1,4 @@
-#include "models/transformer.hpp"
+// The Transformer: the laws of models for every kind of position, copying, learning.
 
 #include <gtest/gtest.h>
 
@@ -13,6 +13,7 @@
 #include "attn/models/options.hpp"
 #include "attn/models/seq2seq.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "models/kinds.hpp"
 #include "models/support/batches.hpp"
 #include "models/support/laws.hpp"
 

@@ -13,6 +13,7 @@
 #include "attn/models/options.hpp"
 #include "attn/models/seq2seq.hpp"
 #include "attn/models/steering.hpp"
+#include "attn/nn/attention/kv_cache.hpp"
 #include "attn/nn/recurrent/decoder_step.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/normalise.hpp"
@@ -21,7 +22,6 @@
 #include "models/copying.hpp"
 #include "models/packed_linear.hpp"
 #include "models/step_context.hpp"
-#include "models/transformer/kv_cache.hpp"
 #include "models/transformer/layer_step.hpp"
 #include "models/transformer/model.hpp"
 #include "models/transformer/position_tables.hpp"
@@ -86,7 +86,7 @@ class TransformerDecoding final : public Decoding {
   Tensor covered_;      ///< [rows, source]: how much each word was looked at
   std::int64_t sources_;
   std::int64_t group_ = 1;  ///< rows of a source
-  Ancestry ancestry_;
+  nn::Ancestry ancestry_;
   std::vector<LayerStep> layers_;
   PackedLinear output_;
   std::int64_t length_ = 0;
@@ -164,7 +164,7 @@ void TransformerDecoding::select(const Tensor& rows) {
   const Groups after = grouped(sources);
   group_ = after.size;
   choose_sources(after.sources);
-  const RowMoves moves = ancestry_.select(chosen);
+  const nn::RowMoves moves = ancestry_.select(chosen);
   for (LayerStep& layer : layers_) layer.cache().select(moves);
   if (!covers_) return;
   copying_.select(packed);

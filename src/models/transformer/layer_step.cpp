@@ -1,12 +1,12 @@
 #include "models/transformer/layer_step.hpp"
 
+#include "attn/nn/attention/kv_cache.hpp"
 #include "attn/nn/attention/multi_head_attention.hpp"
 #include "attn/nn/transformer/transformer_layer.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/rotary.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "models/packed_linear.hpp"
-#include "models/transformer/kv_cache.hpp"
 
 namespace attn::models::transformer {
 

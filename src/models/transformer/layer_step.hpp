@@ -5,12 +5,12 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
+#include "attn/nn/attention/kv_cache.hpp"
 #include "attn/nn/attention/multi_head_attention.hpp"
 #include "attn/nn/transformer/transformer_layer.hpp"
 #include "attn/tensor/ops/rotary.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "models/packed_linear.hpp"
-#include "models/transformer/kv_cache.hpp"
 
 namespace attn::models::transformer {
 
@@ -26,7 +26,7 @@ class LayerStep {
                                           const Tensor& remembered,
                                           const nn::AttentionContext& over_memory);
 
-  KvCache& cache() { return cache_; }
+  nn::KvCache& cache() { return cache_; }
 
  private:
   nn::TransformerLayer layer_;
@@ -36,7 +36,7 @@ class LayerStep {
   PackedLinear memory_out_;
   PackedLinear feed_in_;
   PackedLinear feed_out_;
-  KvCache cache_;
+  nn::KvCache cache_;
 };
 
 }  // namespace attn::models::transformer

@@ -16,9 +16,9 @@
 #include "attn/tensor/tensor.hpp"
 #include "models/copying.hpp"
 #include "models/head_row.hpp"
+#include "models/kinds.hpp"
 #include "models/step_context.hpp"
 #include "models/token_loss.hpp"
-#include "models/transformer.hpp"
 #include "models/transformer/position_tables.hpp"
 #include "models/words.hpp"
 

@@ -5,16 +5,19 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <vector>
 
 #include "attn/core/error.hpp"
-#include "attn/nn/attention/key_value_cache.hpp"
+#include "attn/nn/attention/kv_cache.hpp"
 #include "attn/nn/init.hpp"
 #include "attn/nn/mechanisms/control/forced_attention.hpp"
 #include "attn/nn/mechanisms/control/kv_cache_equivalence.hpp"
 #include "attn/nn/mechanisms/control/merge_states.hpp"
+#include "attn/nn/recurrent/decoder_step.hpp"
 #include "attn/tensor/attend.hpp"
+#include "attn/tensor/ops/join.hpp"
 #include "attn/tensor/random.hpp"
 #include "attn/tensor/tape.hpp"
 #include "support/tolerance.hpp"
@@ -33,7 +36,7 @@ void expect_close(const Tensor& got, const Tensor& want) {
   for (std::size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], test::kFloatSum) << i;
 }
 
-TEST(KeyValueCache, GivesTheSameNumbersInPlaceAndOnTheTape) {
+TEST(KvCache, GivesTheSameNumbersInPlaceAndOnTheTape) {
   const Tensor q = some({2, 4, 40, 8});
   const Tensor k = some({2, 2, 45, 8});
   const Tensor v = some({2, 2, 45, 6});
@@ -46,7 +49,7 @@ TEST(KeyValueCache, GivesTheSameNumbersInPlaceAndOnTheTape) {
   expect_close(written.log_sum_exp, whole.log_sum_exp);
 }
 
-TEST(KeyValueCache, HeadsNeedNotBeAMultipleOfThoseOfTheKeys) {
+TEST(KvCache, HeadsNeedNotBeAMultipleOfThoseOfTheKeys) {
   const Tensor q = some({1, 3, 4, 5});
   const Tensor k = some({1, 2, 6, 5});
   const Tensor v = some({1, 2, 6, 5});
@@ -61,11 +64,11 @@ TEST(KeyValueCache, HeadsNeedNotBeAMultipleOfThoseOfTheKeys) {
   }
 }
 
-TEST(KeyValueCache, GrowsPastItsCapacityAndKeepsWhatWasThere) {
+TEST(KvCache, GrowsPastItsCapacityAndKeepsWhatWasThere) {
   const NoGrad off_the_tape;
   const Tensor k = some({1, 2, 50, 3});
   const Tensor v = some({1, 2, 50, 5});
-  nn::KeyValueCache cache(4);
+  nn::KvCache cache(4);
   for (std::int64_t at = 0; at < 50; ++at)
     cache.append(k.slice(2, at, at + 1), v.slice(2, at, at + 1));
   EXPECT_EQ(cache.length(), 50);
@@ -73,9 +76,9 @@ TEST(KeyValueCache, GrowsPastItsCapacityAndKeepsWhatWasThere) {
   expect_close(cache.values(), v);
 }
 
-TEST(KeyValueCache, GoesFromInPlaceToTheTapeAndBack) {
+TEST(KvCache, GoesFromInPlaceToTheTapeAndBack) {
   const Tensor k = some({1, 1, 6, 3});
-  nn::KeyValueCache cache;
+  nn::KvCache cache;
   const auto append = [&](std::int64_t at) {
     cache.append(k.slice(2, at, at + 2), k.slice(2, at, at + 2));
   };
@@ -89,8 +92,38 @@ TEST(KeyValueCache, GoesFromInPlaceToTheTapeAndBack) {
   expect_close(cache.keys(), k);
 }
 
-TEST(KeyValueCache, RefusesWhatDoesNotFit) {
-  nn::KeyValueCache cache;
+/// Rows change places, one is taken twice, and later there are fewer.
+TEST(KvCache, GoesOnWithTheRowsThatAreSelected) {
+  const NoGrad off_the_tape;
+  const Tensor k = some({3, 2, 5, 4});
+  nn::KvCache cache;
+  nn::Ancestry ancestry(3);
+  Tensor want = k.slice(2, 0, 0);
+  const auto append = [&](std::int64_t at, std::int64_t rows) {
+    const Tensor now = k.slice(0, 0, rows).slice(2, at, at + 1);
+    cache.append(now, now);
+    ancestry.append();
+    want = concat({want, now}, 2);
+  };
+  const auto select = [&](const std::vector<std::int64_t>& rows) {
+    cache.select(ancestry.select(rows));
+    want = nn::select_rows(want, 0, Tensor::from(rows, {std::ssize(rows)}));
+  };
+  append(0, 3);
+  append(1, 3);
+  select({1, 0, 1});
+  expect_close(cache.keys(), want);
+  append(2, 3);
+  select({2, 2, 0});
+  append(3, 3);
+  select({1, 2});
+  append(4, 2);
+  expect_close(cache.keys(), want);
+  expect_close(cache.values(), want);
+}
+
+TEST(KvCache, RefusesWhatDoesNotFit) {
+  nn::KvCache cache;
   cache.append(some({1, 2, 3, 4}), some({1, 2, 3, 4}));
   EXPECT_THROW(cache.append(some({1, 2, 1, 5}), some({1, 2, 1, 4})), InvalidArgument);
   EXPECT_THROW(cache.append(some({1, 2, 1, 4}), some({1, 2, 2, 4})), InvalidArgument);

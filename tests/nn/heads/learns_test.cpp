@@ -8,14 +8,13 @@
 #include <functional>
 
 #include "attn/core/dtype.hpp"
+#include "attn/nn/attention/additive_score.hpp"
 #include "attn/nn/attention/multi_head_attention.hpp"
 #include "attn/nn/attention/torch_multihead_attention.hpp"
 #include "attn/nn/init.hpp"
 #include "attn/nn/linear.hpp"
-#include "attn/nn/mechanisms/heads/additive_attention.hpp"
 #include "attn/nn/module.hpp"
-#include "attn/nn/transformer/transformer_decoder_layer.hpp"
-#include "attn/nn/transformer/transformer_encoder_layer.hpp"
+#include "attn/nn/transformer/torch_layers.hpp"
 #include "attn/nn/transformer/transformer_layer.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/index.hpp"

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "attn/core/dtype.hpp"
+#include "attn/nn/attention/luong_attention.hpp"
 #include "attn/nn/init.hpp"
 #include "attn/nn/mechanisms/local/local_monotonic.hpp"
-#include "attn/nn/mechanisms/local/local_options.hpp"
 #include "attn/nn/mechanisms/local/local_predictive.hpp"
 #include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/ops/join.hpp"

@@ -8,9 +8,8 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
-#include "attn/nn/mechanisms/pooling/average_pooling.hpp"
 #include "attn/nn/mechanisms/pooling/masked_softmax.hpp"
-#include "attn/nn/mechanisms/pooling/max_pooling.hpp"
+#include "attn/nn/mechanisms/pooling/plain_pooling.hpp"
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/tensor.hpp"
 

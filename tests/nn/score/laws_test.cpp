@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
-#include "attn/nn/mechanisms/score/location.hpp"
+#include "attn/nn/mechanisms/score/luong_scores.hpp"
 #include "attn/nn/registry.hpp"
 #include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/ops/pointwise.hpp"

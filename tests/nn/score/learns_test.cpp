@@ -6,9 +6,7 @@
 
 #include "attn/nn/attention/additive_score.hpp"
 #include "attn/nn/init.hpp"
-#include "attn/nn/mechanisms/score/concat.hpp"
-#include "attn/nn/mechanisms/score/general.hpp"
-#include "attn/nn/mechanisms/score/location.hpp"
+#include "attn/nn/mechanisms/score/luong_scores.hpp"
 #include "nn/score/recall.hpp"
 
 namespace attn::test {

@@ -12,7 +12,7 @@
 
 #include "attn/nn/init.hpp"
 #include "attn/nn/linear.hpp"
-#include "attn/nn/mechanisms/pooling/average_pooling.hpp"
+#include "attn/nn/mechanisms/pooling/plain_pooling.hpp"
 #include "attn/tensor/ops/join.hpp"
 #include "attn/tensor/ops/loss.hpp"
 #include "attn/tensor/random.hpp"

@@ -43,4 +43,8 @@ class AdditiveScore : public Module {
   Linear w_v_;  ///< "w_v" [1, hidden_dim], no bias
 };
 
+/// The same as a layer, with dropout.
+using AdditiveAttention = AdditiveScore;
+using AdditiveAttentionOptions = AdditiveScoreOptions;
+
 }  // namespace attn::nn

@@ -99,4 +99,12 @@ class LuongAttention : public Module {
   Tensor v_p_;  ///< "v_p" [predictor_dim]
 };
 
+/// The score inside the window of a local attention: dot or general, whose W_a is [query_dim,
+/// key_dim].
+struct LocalScoreOptions {
+  LuongScore score = LuongScore::dot;
+  std::int64_t query_dim = 0;
+  std::int64_t key_dim = 0;
+};
+
 }  // namespace attn::nn

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
-#include "attn/nn/attention/key_value_cache.hpp"
+#include "attn/nn/attention/kv_cache.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/ops/join.hpp"
@@ -48,7 +48,7 @@ Attended attend_in_chunks(const Tensor& q, const Tensor& k, const Tensor& v,
     return attend(q, k, v, spec::scaled_dot(), spec::causal(), spec::softmax(), want);
 
   const std::int64_t before = k.size(2) - q.size(2);
-  KeyValueCache cache(k.size(2));
+  KvCache cache(k.size(2));
   if (before > 0) cache.append(k.slice(2, 0, before), v.slice(2, 0, before));
   std::vector<Tensor> outputs;
   std::vector<Tensor> sums;

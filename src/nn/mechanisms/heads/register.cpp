@@ -2,9 +2,9 @@
 
 #include <vector>
 
+#include "attn/nn/attention/additive_score.hpp"
 #include "attn/nn/attention/multi_head_attention.hpp"
 #include "attn/nn/linear.hpp"
-#include "attn/nn/mechanisms/heads/additive_attention.hpp"
 #include "attn/nn/mechanisms/heads/dot_product_attention.hpp"
 #include "attn/nn/registry.hpp"
 #include "attn/tensor/attend.hpp"
@@ -41,7 +41,7 @@ Mechanism additive_layer() {
 Tensor q = uniform({2, 1, 20}, -1, 1, nn::random());
 Tensor k = uniform({2, 10, 2}, -1, 1, nn::random());
 Attended looked = attention.forward(q, k, k, {}, Want::output | Want::weights);)",
-      .header = "attn/nn/mechanisms/heads/additive_attention.hpp",
+      .header = "attn/nn/attention/additive_score.hpp",
       .run =
           [](const Given& given) {
             return run_layer(

@@ -9,8 +9,7 @@
 #include "attn/nn/attention/torch_multihead_attention.hpp"
 #include "attn/nn/linear.hpp"
 #include "attn/nn/registry.hpp"
-#include "attn/nn/transformer/transformer_decoder_layer.hpp"
-#include "attn/nn/transformer/transformer_encoder_layer.hpp"
+#include "attn/nn/transformer/torch_layers.hpp"
 #include "attn/nn/transformer/transformer_layer.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/reduce.hpp"
@@ -169,7 +168,7 @@ Tensor x = uniform({2, 5, 16}, -1, 1, nn::random());
 nn::TorchMasks masks;
 masks.keep = spec::causal();
 Tensor y = layer(x, masks);)",
-      .header = "attn/nn/transformer/transformer_encoder_layer.hpp",
+      .header = "attn/nn/transformer/torch_layers.hpp",
       .run =
           [](const Given& given) {
             const auto layer =
@@ -211,7 +210,7 @@ Tensor memory = uniform({2, 5, 16}, -1, 1, nn::random());
 nn::TransformerDecoderLayer::Masks masks;
 masks.tgt.keep = spec::causal();
 Tensor y = layer.forward(x, memory, masks);)",
-      .header = "attn/nn/transformer/transformer_decoder_layer.hpp",
+      .header = "attn/nn/transformer/torch_layers.hpp",
       .run =
           [](const Given& given) {
             const auto layer =

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
+#include "attn/nn/attention/luong_attention.hpp"
 #include "attn/nn/mechanisms/local/local_monotonic.hpp"
-#include "attn/nn/mechanisms/local/local_options.hpp"
 #include "attn/nn/mechanisms/local/local_predictive.hpp"
 #include "attn/nn/registry.hpp"
 #include "attn/tensor/random.hpp"

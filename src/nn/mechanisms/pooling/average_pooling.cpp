@@ -1,6 +1,5 @@
-#include "attn/nn/mechanisms/pooling/average_pooling.hpp"
-
 #include "attn/core/error.hpp"
+#include "attn/nn/mechanisms/pooling/plain_pooling.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/tensor.hpp"
 

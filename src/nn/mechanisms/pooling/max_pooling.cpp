@@ -1,9 +1,8 @@
-#include "attn/nn/mechanisms/pooling/max_pooling.hpp"
-
 #include <limits>
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
+#include "attn/nn/mechanisms/pooling/plain_pooling.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/tensor.hpp"

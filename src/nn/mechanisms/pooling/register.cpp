@@ -5,10 +5,9 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
-#include "attn/nn/mechanisms/pooling/average_pooling.hpp"
 #include "attn/nn/mechanisms/pooling/masked_softmax.hpp"
-#include "attn/nn/mechanisms/pooling/max_pooling.hpp"
 #include "attn/nn/mechanisms/pooling/output_head.hpp"
+#include "attn/nn/mechanisms/pooling/plain_pooling.hpp"
 #include "attn/nn/registry.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/reduce.hpp"
@@ -81,7 +80,7 @@ Mechanism average() {
 Tensor values = uniform({2, 4, 8}, -1, 1, nn::random());
 Tensor valid_lens = Tensor::from<std::int64_t>({4, 2}, {2});
 Tensor mean = nn::average_pooling(values, valid_lens).output;)",
-      .header = "attn/nn/mechanisms/pooling/average_pooling.hpp",
+      .header = "attn/nn/mechanisms/pooling/plain_pooling.hpp",
       .run =
           [](const Given& given) {
             const Attended pooled =
@@ -105,7 +104,7 @@ Mechanism maximum() {
 Tensor values = uniform({2, 4, 8}, -1, 1, nn::random());
 Tensor valid_lens = Tensor::from<std::int64_t>({4, 2}, {2});
 Maximum largest = nn::max_pooling(values, valid_lens);)",
-      .header = "attn/nn/mechanisms/pooling/max_pooling.hpp",
+      .header = "attn/nn/mechanisms/pooling/plain_pooling.hpp",
       .run =
           [](const Given& given) {
             const Maximum largest = max_pooling(given.need("values"), given.in("valid_lens"));

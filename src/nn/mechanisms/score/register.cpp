@@ -4,12 +4,8 @@
 #include <vector>
 
 #include "attn/nn/attention/additive_score.hpp"
-#include "attn/nn/mechanisms/score/concat.hpp"
-#include "attn/nn/mechanisms/score/cosine.hpp"
-#include "attn/nn/mechanisms/score/dot.hpp"
-#include "attn/nn/mechanisms/score/general.hpp"
-#include "attn/nn/mechanisms/score/location.hpp"
-#include "attn/nn/mechanisms/score/scaled_dot.hpp"
+#include "attn/nn/mechanisms/score/luong_scores.hpp"
+#include "attn/nn/mechanisms/score/products.hpp"
 #include "attn/nn/registry.hpp"
 #include "attn/tensor/random.hpp"
 #include "nn/mechanisms/adapt.hpp"
@@ -42,7 +38,7 @@ Mechanism dot() {
 Tensor q = uniform({2, 3, 8}, -1, 1, nn::random());
 Tensor k = uniform({2, 5, 8}, -1, 1, nn::random());
 Attended looked = nn::dot_attention(q, k, k, {}, Want::output | Want::weights);)",
-      .header = "attn/nn/mechanisms/score/dot.hpp",
+      .header = "attn/nn/mechanisms/score/products.hpp",
       .run =
           [](const Given& given) {
             return adapt::weights_and_context(
@@ -66,7 +62,7 @@ Mechanism scaled_dot() {
 Tensor q = uniform({2, 3, 8}, -1, 1, nn::random());
 Tensor k = uniform({2, 5, 8}, -1, 1, nn::random());
 Attended looked = nn::scaled_dot_attention(q, k, k, {}, Want::output | Want::weights);)",
-      .header = "attn/nn/mechanisms/score/scaled_dot.hpp",
+      .header = "attn/nn/mechanisms/score/products.hpp",
       .run =
           [](const Given& given) {
             std::optional<double> scale;
@@ -93,7 +89,7 @@ Tensor q = uniform({2, 3, 8}, -1, 1, nn::random());
 Tensor k = uniform({2, 5, 8}, -1, 1, nn::random());
 const double scale = 10.0;
 Attended looked = nn::cosine_attention(q, k, k, {}, Want::output, scale);)",
-      .header = "attn/nn/mechanisms/score/cosine.hpp",
+      .header = "attn/nn/mechanisms/score/products.hpp",
       .run =
           [](const Given& given) {
             return adapt::weights_and_context(cosine_attention(
@@ -124,7 +120,7 @@ Mechanism general() {
 Tensor q = uniform({2, 3, 8}, -1, 1, nn::random());
 Tensor k = uniform({2, 5, 6}, -1, 1, nn::random());
 Attended looked = attention.forward(q, k, k, {}, Want::output | Want::weights);)",
-      .header = "attn/nn/mechanisms/score/general.hpp",
+      .header = "attn/nn/mechanisms/score/luong_scores.hpp",
       .run =
           [](const Given& given) {
             return run_module(
@@ -159,7 +155,7 @@ Mechanism concat_form() {
 Tensor q = uniform({2, 3, 8}, -1, 1, nn::random());
 Tensor k = uniform({2, 5, 6}, -1, 1, nn::random());
 Attended looked = attention.forward(q, k, k, {}, Want::output | Want::weights);)",
-      .header = "attn/nn/mechanisms/score/concat.hpp",
+      .header = "attn/nn/mechanisms/score/luong_scores.hpp",
       .run =
           [](const Given& given) {
             const auto query_dim = given.need("queries").size(-1);
@@ -230,7 +226,7 @@ Mechanism location() {
 Tensor q = uniform({2, 3, 8}, -1, 1, nn::random());
 Tensor v = uniform({2, 5, 6}, -1, 1, nn::random());
 Attended looked = attention.forward(q, v, {}, Want::output | Want::weights);)",
-      .header = "attn/nn/mechanisms/score/location.hpp",
+      .header = "attn/nn/mechanisms/score/luong_scores.hpp",
       .run =
           [](const Given& given) {
             const auto module = adapt::loaded(

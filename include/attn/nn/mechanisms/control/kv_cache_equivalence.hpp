@@ -18,7 +18,7 @@ namespace attn::nn {
 /// as there is a cache.
 ///
 /// q [batch, heads, T, channels], k and v [batch, kv_heads, S, .]; head h reads key head
-/// h * kv_heads / heads. `chunks` sum to T, and each is appended to a KeyValueCache; without
+/// h * kv_heads / heads. `chunks` sum to T, and each is appended to a KvCache; without
 /// any the whole is one call. Gives output and log_sum_exp.
 Attended attend_in_chunks(const Tensor& q, const Tensor& k, const Tensor& v,
                           const std::vector<std::int64_t>& chunks = {});

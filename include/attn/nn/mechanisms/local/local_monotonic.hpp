@@ -8,7 +8,6 @@
 #include <cstdint>
 
 #include "attn/nn/attention/luong_attention.hpp"
-#include "attn/nn/mechanisms/local/local_options.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/tensor.hpp"
 

@@ -1,5 +1,6 @@
-/// A layer of the Transformer's decoder, equal to torch.nn.TransformerDecoderLayer (batch
-/// first). Vaswani et al., 2017, arXiv:1706.03762.
+/// The Transformer's layers with torch's names and masks: equal to
+/// torch.nn.TransformerEncoderLayer and torch.nn.TransformerDecoderLayer (batch first). Vaswani
+/// et al., 2017, arXiv:1706.03762.
 
 #pragma once
 
@@ -11,6 +12,25 @@
 
 namespace attn::nn {
 
+/// A layer of the Transformer's encoder, equal to torch.nn.TransformerEncoderLayer (batch
+/// first). Vaswani et al., 2017, arXiv:1706.03762.
+///
+/// Norm after: x = norm1(x + SA(x)), x = norm2(x + FF(x)). Norm before: x = x + SA(norm1(x)),
+/// x = x + FF(norm2(x)). SA is self attention, FF = linear2(f(linear1(x))).
+class TransformerEncoderLayer : public TransformerLayer {
+ public:
+  explicit TransformerEncoderLayer(const TransformerLayerOptions& options)
+      : TransformerLayer(options, kTorchEncoder) {}
+
+  /// src [batch, positions, dim] -> the same shape. Padded positions are computed as any other.
+  Tensor operator()(const Tensor& src, const TorchMasks& masks = {}) const {
+    return forward(src, attention_context(masks, self().heads())).output;
+  }
+};
+
+/// A layer of the Transformer's decoder, equal to torch.nn.TransformerDecoderLayer (batch
+/// first). Vaswani et al., 2017, arXiv:1706.03762.
+///
 /// Self attention, attention over the memory, feed-forward; each with a residual sum and its
 /// own norm, in the order of the options.
 class TransformerDecoderLayer : public TransformerLayer {
