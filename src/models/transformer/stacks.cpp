@@ -24,8 +24,8 @@ namespace {
 /// Distances that have vectors of their own, on either side; the paper's large model has 16.
 constexpr std::int64_t kMaxDistance = 16;
 
-/// Without names for a memory: a layer of the encoder.
-nn::TransformerLayer layer_of(const ModelOptions& options, nn::LayerConvention convention) {
+nn::TransformerLayer layer_of(const ModelOptions& options,
+                              const nn::LayerConvention& convention) {
   return {{.dim = options.dim,
            .heads = options.heads,
            .feed_forward_dim = options.feed_forward,
@@ -33,12 +33,6 @@ nn::TransformerLayer layer_of(const ModelOptions& options, nn::LayerConvention c
            .dropout = options.dropout,
            .max_distance = options.positions == Positions::relative ? kMaxDistance : 0},
           convention};
-}
-
-nn::LayerConvention encoder_convention() {
-  nn::LayerConvention convention = nn::kModelLayer;
-  convention.memory = nullptr;
-  return convention;
 }
 
 nn::AttentionContext within(const Keep& keep, const PositionTables& positions) {
@@ -50,7 +44,7 @@ nn::AttentionContext within(const Keep& keep, const PositionTables& positions) {
 Encoder::Encoder(const ModelOptions& options)
     : norm_(add("norm", nn::LayerNorm({.features = options.dim}))) {
   for (std::int64_t i = 0; i < options.encoder_layers; ++i)
-    layers_.push_back(add(std::to_string(i), layer_of(options, encoder_convention())));
+    layers_.push_back(add(std::to_string(i), layer_of(options, nn::kModelEncoder)));
 }
 
 Tensor Encoder::operator()(const Tensor& x, const Tensor& lengths,
@@ -77,7 +71,7 @@ std::vector<Inside> Encoder::inside(const Tensor& x, const Tensor& lengths,
 Decoder::Decoder(const ModelOptions& options)
     : norm_(add("norm", nn::LayerNorm({.features = options.dim}))) {
   for (std::int64_t i = 0; i < options.decoder_layers; ++i)
-    layers_.push_back(add(std::to_string(i), layer_of(options, nn::kModelLayer)));
+    layers_.push_back(add(std::to_string(i), layer_of(options, nn::kModelDecoder)));
 }
 
 std::vector<Tensor> Decoder::remember(const Tensor& memory) const {

@@ -15,70 +15,96 @@
 namespace attn::nn {
 namespace {
 
-LayerNorm first_norm(const TransformerLayerOptions& options) {
-  return LayerNorm({.features = options.dim, .eps = options.layer_norm_eps});
+TransformerLayerOptions completed(TransformerLayerOptions options) {
+  if (options.attention_dim == 0) options.attention_dim = options.dim;
+  if (options.out_dim == 0) options.out_dim = options.dim;
+  return options;
 }
 
-MultiHeadAttention attention(const TransformerLayerOptions& options,
-                             const MultiHeadConvention& convention,
-                             std::int64_t max_distance = 0) {
+LayerNorm first_norm(const TransformerLayerOptions& options, std::int64_t features) {
+  return LayerNorm({.features = features, .eps = options.layer_norm_eps});
+}
+
+MultiHeadAttention self_attention(const TransformerLayerOptions& options,
+                                  const LayerConvention& convention) {
   return MultiHeadAttention({.query_dim = options.dim,
                              .key_dim = options.dim,
                              .value_dim = options.dim,
-                             .hidden_dim = options.dim,
+                             .hidden_dim = options.attention_dim,
                              .heads = options.heads,
                              .bias = Bias::learnt,
                              .dropout = options.dropout,
-                             .max_distance = max_distance,
-                             .convention = convention});
+                             .out_dim = options.out_dim,
+                             .scale = options.scale,
+                             .max_distance = options.max_distance,
+                             .convention = convention.self_heads});
+}
+
+MultiHeadAttention memory_attention(const TransformerLayerOptions& options,
+                                    const LayerConvention& convention) {
+  return MultiHeadAttention({.query_dim = options.out_dim,
+                             .key_dim = options.out_dim,
+                             .value_dim = options.out_dim,
+                             .hidden_dim = options.out_dim,
+                             .heads = options.heads,
+                             .bias = Bias::learnt,
+                             .dropout = options.dropout,
+                             .convention = convention.memory_heads});
 }
 
 }  // namespace
 
 TransformerLayer::TransformerLayer(const TransformerLayerOptions& options,
                                    const LayerConvention& convention)
-    : options_(options),
-      self_norm_(add(convention.self_norm, first_norm(options))),
-      self_(add(convention.self,
-                attention(options, convention.self_heads, options.max_distance))),
+    : options_(completed(options)),
+      self_norm_(
+          add(convention.self_norm,
+              first_norm(options_, options_.norm == NormOrder::before ? options_.dim
+                                                                      : options_.out_dim))),
+      self_(add(convention.self, self_attention(options_, convention))),
+      residual_(options_.out_dim == options_.dim
+                    ? std::nullopt
+                    : std::optional(add(
+                          "residual", Linear({.in = options_.dim, .out = options_.out_dim})))),
       memory_norm_(convention.memory
-                       ? std::optional(add(convention.memory_norm, first_norm(options)))
+                       ? std::optional(add(convention.memory_norm,
+                                           first_norm(options_, options_.out_dim)))
                        : std::nullopt),
-      memory_(convention.memory
-                  ? std::optional(
-                        add(convention.memory, attention(options, convention.memory_heads)))
-                  : std::nullopt),
-      feed_norm_(add(convention.feed_norm, first_norm(options))),
-      feed_in_(add(convention.feed_in, first_projection({.in = options.dim,
-                                                         .out = options.feed_forward_dim,
+      memory_(convention.memory ? std::optional(add(convention.memory,
+                                                    memory_attention(options_, convention)))
+                                : std::nullopt),
+      feed_norm_(add(convention.feed_norm, first_norm(options_, options_.out_dim))),
+      feed_in_(add(convention.feed_in, first_projection({.in = options_.out_dim,
+                                                         .out = options_.feed_forward_dim,
                                                          .first = convention.feed}))),
-      feed_out_(add(convention.feed_out, first_projection({.in = options.feed_forward_dim,
-                                                           .out = options.dim,
+      feed_out_(add(convention.feed_out, first_projection({.in = options_.feed_forward_dim,
+                                                           .out = options_.out_dim,
                                                            .first = convention.feed}))),
-      dropout_(add("dropout", Dropout(options.dropout))) {}
+      dropout_(add("dropout", Dropout(options_.dropout))) {}
 
 TransformerLayer::Result TransformerLayer::forward(const Tensor& x,
                                                    const AttentionContext& self,
                                                    const Tensor& memory,
                                                    const AttentionContext& over_memory) const {
-  const auto with_residual = [this](const Tensor& in, const LayerNorm& norm, const auto& part) {
-    return options_.norm == NormOrder::before ? in + dropout_(part(norm(in)))
-                                              : norm(in + dropout_(part(in)));
+  const auto normal = [this](const Tensor& in, const LayerNorm& norm) {
+    return options_.norm == NormOrder::before ? norm(in) : in;
   };
+  const auto sum = [this](const Tensor& in, const Tensor& part, const LayerNorm& norm) {
+    const Tensor both = in + dropout_(part);
+    return options_.norm == NormOrder::before ? both : norm(both);
+  };
+  const Tensor in = normal(x, self_norm_);
+  Tensor y = sum(residual_ ? (*residual_)(x) : x, self_.forward_with(in, in, in, self).output,
+                 self_norm_);
   Tensor weights;
-  Tensor y = with_residual(x, self_norm_, [&](const Tensor& in) {
-    return self_.forward_with(in, in, in, self).output;
-  });
-  if (memory_)
-    y = with_residual(y, *memory_norm_, [&](const Tensor& in) {
-      const Attended result = memory_->forward_with(in, memory, memory, over_memory);
-      weights = result.weights;
-      return result.output;
-    });
-  y = with_residual(y, feed_norm_, [&](const Tensor& in) {
-    return feed_out_(dropout_(activate(feed_in_(in), options_.activation)));
-  });
-  return {y, weights};
+  if (memory_) {
+    const Attended over =
+        memory_->forward_with(normal(y, *memory_norm_), memory, memory, over_memory);
+    weights = over.weights;
+    y = sum(y, over.output, *memory_norm_);
+  }
+  const Tensor hidden = activate(feed_in_(normal(y, feed_norm_)), options_.activation);
+  return {sum(y, feed_out_(dropout_(hidden)), feed_norm_), weights};
 }
 
 }  // namespace attn::nn

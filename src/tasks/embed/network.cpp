@@ -9,12 +9,15 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
+#include "attn/nn/attention/multi_head_attention.hpp"
+#include "attn/nn/module.hpp"
+#include "attn/nn/transformer/transformer_layer.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/ops/matmul.hpp"
-#include "attn/tensor/ops/normalise.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/ops/reduce.hpp"
+#include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tasks/embed/graph_weights.hpp"
 
@@ -43,6 +46,11 @@ Tensor timing_table(const Tensor& frequencies, std::int64_t positions) {
       table.push_back(std::cos(static_cast<float>(p) * frequency));
   }
   return Tensor::from(table, {positions, 2 * std::ssize(f)});
+}
+
+/// Gives a parameter its numbers.
+void give(const nn::Module& module, const std::string& name, const Tensor& numbers) {
+  nn::find_tensor(module.named_parameters(), name).copy_from(numbers);
 }
 
 }  // namespace
@@ -74,10 +82,13 @@ Network::Network(const GraphWeights& weights)
   if (timing_.size(1) != features)
     fail<FileError>(weights.where(), ": ", features,
                     " features a piece; an even number is needed");
-  layers_[0] = layer(weights, 0, features);
-  layers_[1] = layer(weights, 1, layers_[0].narrow.bias.size(0));
+  std::int64_t width = features;
+  for (int index = 0; index < 2; ++index) {
+    layers_.push_back(layer(weights, index, width));
+    width = layers_.back().feed_out().bias().size(0);
+  }
   const std::string hidden = kVariables + "hidden_layers/tanh_layer_0/";
-  last_ = dense(weights, hidden + "weights", hidden + "bias", layers_[1].narrow.bias.size(0));
+  last_ = dense(weights, hidden + "weights", hidden + "bias", width);
 }
 
 Network::Dense Network::dense(const GraphWeights& weights, const std::string& kernel,
@@ -90,94 +101,79 @@ Network::Dense Network::dense(const GraphWeights& weights, const std::string& ke
   return {weight, weights.tensor(bias, {weight.size(0)})};
 }
 
-Network::Layer Network::layer(const GraphWeights& weights, int index,
-                              std::int64_t width) const {
+nn::TransformerLayer Network::layer(const GraphWeights& weights, int index,
+                                    std::int64_t width) const {
   const std::string own = kGraph + kEncode + layer_name(index);
   const std::string kernels = kVariables + kEncode + layer_name(index) + "MultiheadAttention/";
   const std::string graph = kGraph + kEncode + "TransformerStack/" + layer_name(index);
-  const auto norm_of = [&](const std::string& prefix, std::int64_t features) {
-    const std::string name = prefix + "layer_prepostprocess/layer_norm/layer_norm_";
-    return Norm{weights.tensor(name + "scale" + kPart, {features}),
-                weights.tensor(name + "bias" + kPart, {features})};
-  };
   const std::string attention = own + "MultiheadAttention/";
 
-  Layer layer;
-  layer.attention_norm = norm_of(own, width);
-  layer.qkv = dense(weights, kernels + "qkv_transform_single/kernel/part_0",
-                    attention + "qkv_transform_single/bias" + kPart, width);
-  const std::int64_t joined = layer.qkv.bias.size(0);
+  const Dense qkv = dense(weights, kernels + "qkv_transform_single/kernel/part_0",
+                          attention + "qkv_transform_single/bias" + kPart, width);
+  const std::int64_t joined = qkv.bias.size(0);
   if (joined % (3 * heads_) != 0)
     fail<FileError>(weights.where(), ": layer ", index, " joins ", joined,
                     " channels of queries, keys and values; ", heads_,
                     " heads need a multiple of ", 3 * heads_);
-  layer.out = dense(weights, kernels + "output_transform_single/kernel/part_0",
-                    attention + "output_transform_single/bias" + kPart, joined / 3);
-  const std::int64_t wide = layer.out.bias.size(0);
+  const Dense out = dense(weights, kernels + "output_transform_single/kernel/part_0",
+                          attention + "output_transform_single/bias" + kPart, joined / 3);
+  const std::int64_t wide = out.bias.size(0);
+  if ((index == 0) != (wide != width))
+    fail<FileError>(weights.where(), ": layer ", index, " makes ", wide, " features of ", width,
+                    "; the first layer alone is read with other features than it gets");
+  const Dense widen = dense(weights, graph + "FFN/conv1/Tensordot/Reshape_1",
+                            own + "FFN/conv1/bias" + kPart, wide);
+  const Dense narrow = dense(weights, graph + "FFN/conv2/Tensordot/Reshape_1",
+                             own + "FFN/conv2/bias" + kPart, widen.bias.size(0), wide);
+
+  const nn::TransformerLayer layer({.dim = width,
+                                    .heads = heads_,
+                                    .feed_forward_dim = widen.bias.size(0),
+                                    .norm = nn::NormOrder::before,
+                                    .layer_norm_eps = eps_,
+                                    .attention_dim = joined / 3,
+                                    .out_dim = wide,
+                                    .scale = weights.real(graph + "MultiheadAttention/mul/y")},
+                                   nn::kModelEncoder);
+  const NoGrad off_the_tape;
+  const auto give_dense = [&](const std::string& name, const Dense& part) {
+    give(layer, name + ".weight", part.weight);
+    give(layer, name + ".bias", part.bias);
+  };
+  const auto give_norm = [&](const std::string& name, const std::string& prefix,
+                             std::int64_t features) {
+    const std::string from = prefix + "layer_prepostprocess/layer_norm/layer_norm_";
+    give(layer, name + ".weight", weights.tensor(from + "scale" + kPart, {features}));
+    give(layer, name + ".bias", weights.tensor(from + "bias" + kPart, {features}));
+  };
+  give_norm("self_norm", own, width);
+  give_dense("self.in", qkv);
+  give_dense("self.out", out);
   if (index == 0)
-    layer.residual =
-        dense(weights, own + "dense/kernel" + kPart, own + "dense/bias" + kPart, width, wide);
-  layer.scale = weights.real(graph + "MultiheadAttention/mul/y");
-  layer.ffn_norm = norm_of(own + "FFN/", wide);
-  layer.widen = dense(weights, graph + "FFN/conv1/Tensordot/Reshape_1",
-                      own + "FFN/conv1/bias" + kPart, wide);
-  layer.narrow = dense(weights, graph + "FFN/conv2/Tensordot/Reshape_1",
-                       own + "FFN/conv2/bias" + kPart, layer.widen.bias.size(0), wide);
+    give_dense("residual", dense(weights, own + "dense/kernel" + kPart,
+                                 own + "dense/bias" + kPart, width, wide));
+  give_norm("feed_norm", own + "FFN/", wide);
+  give_dense("feed.in", widen);
+  give_dense("feed.out", narrow);
   return layer;
 }
 
-Tensor Network::Dense::operator()(const Tensor& x) const {
-  return linear(x, weight, bias);
-}
-
-void Network::Dense::to(Device device) {
-  if (!weight.defined()) return;
-  weight = weight.to(device);
-  bias = bias.to(device);
-}
-
-void Network::Norm::to(Device device) {
-  scale = scale.to(device);
-  shift = shift.to(device);
-}
-
 void Network::to(Device device) {
-  table_ = table_.to(device);
-  timing_ = timing_.to(device);
-  for (Layer& layer : layers_) {
-    for (Norm* norm : {&layer.attention_norm, &layer.ffn_norm}) norm->to(device);
-    for (Dense* dense : {&layer.qkv, &layer.out, &layer.residual, &layer.widen, &layer.narrow})
-      dense->to(device);
-  }
-  last_.to(device);
-}
-
-Tensor Network::norm(const Tensor& x, const Norm& norm) const {
-  return layer_norm(x, norm.scale, norm.shift, eps_);
-}
-
-Tensor Network::run(const Layer& layer, const Tensor& x, const Tensor& lengths) const {
-  const std::int64_t batch = x.size(0);
-  const std::int64_t pieces = x.size(1);
-  const Tensor qkv =
-      layer.qkv(norm(x, layer.attention_norm)).reshape({batch, pieces, 3, heads_, -1});
-  const auto part = [&](std::int64_t which) { return qkv.select(2, which).transpose(1, 2); };
-  const Tensor pooled =
-      attend(part(0), part(1), part(2), spec::dot(layer.scale), spec::lengths(lengths))
-          .output.transpose(1, 2)
-          .reshape({batch, pieces, -1});
-  const Tensor y = layer.out(pooled) + (layer.residual.weight ? layer.residual(x) : x);
-  return y + layer.narrow(relu(layer.widen(norm(y, layer.ffn_norm))));
+  for (Tensor* tensor : {&table_, &timing_, &last_.weight, &last_.bias})
+    *tensor = tensor->to(device);
+  for (const nn::TransformerLayer& layer : layers_) layer.to(device);
 }
 
 Tensor Network::operator()(const Tensor& ids, const Tensor& lengths) const {
+  const NoGrad off_the_tape;
   const std::int64_t pieces = ids.size(1);
   // The graph adds the timing signal to the vectors, and the sum to the vectors once more.
   Tensor x = affine(embedding(table_, ids), 2.0, 0.0) + timing_.slice(0, 0, pieces);
-  for (const Layer& layer : layers_) x = run(layer, x, lengths);
+  const nn::AttentionContext context{.keep = spec::lengths(lengths)};
+  for (const nn::TransformerLayer& layer : layers_) x = layer.forward(x, context).output;
   const Tensor kept = keep_where(x, length_mask(lengths, pieces).unsqueeze(2));
   const Tensor mean = sum(kept, 1) / lengths.to(DType::f32).unsqueeze(1);
-  const Tensor out = tanh(last_(mean));
+  const Tensor out = tanh(linear(mean, last_.weight, last_.bias));
   const Tensor squares = sum(square(out), 1, Axis::keep);
   return out / sqrt(maximum(squares, Tensor::full({1}, least_square_, DType::f32, device())));
 }

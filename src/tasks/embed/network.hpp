@@ -4,10 +4,11 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
-#include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "attn/nn/transformer/transformer_layer.hpp"
 #include "attn/tensor/storage.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tasks/embed/graph_weights.hpp"
@@ -35,39 +36,18 @@ class Network {
   struct Dense {
     Tensor weight;  ///< [out, in]
     Tensor bias;
-
-    Tensor operator()(const Tensor& x) const;
-    void to(Device device);
-  };
-  struct Norm {
-    Tensor scale;
-    Tensor shift;
-
-    void to(Device device);
-  };
-  struct Layer {
-    Norm attention_norm;
-    Dense qkv;
-    Dense out;
-    Dense residual;  ///< none: the input itself
-    double scale = 0.0;
-    Norm ffn_norm;
-    Dense widen;
-    Dense narrow;
   };
 
   static Dense dense(const GraphWeights& weights, const std::string& kernel,
                      const std::string& bias, std::int64_t in, std::int64_t out = -1);
-  Layer layer(const GraphWeights& weights, int index, std::int64_t width) const;
-  Tensor norm(const Tensor& x, const Norm& norm) const;
-  Tensor run(const Layer& layer, const Tensor& x, const Tensor& lengths) const;
+  nn::TransformerLayer layer(const GraphWeights& weights, int index, std::int64_t width) const;
 
   std::int64_t heads_ = 0;
   double eps_ = 0.0;
   double least_square_ = 0.0;  ///< of a vector that is brought to length one
   Tensor table_;               ///< [rows, features]
   Tensor timing_;              ///< [max pieces, features]: sines, then cosines
-  std::array<Layer, 2> layers_;
+  std::vector<nn::TransformerLayer> layers_;
   Dense last_;
 };
 

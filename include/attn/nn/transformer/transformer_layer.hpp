@@ -43,8 +43,11 @@ inline constexpr LayerConvention kTorchEncoder{
 inline constexpr LayerConvention kTorchDecoder{
     "norm1",   "self_attn", "norm2",     "multihead_attn", "norm3",
     "linear1", "linear2",   kTorchHeads, kTorchHeads,      FirstWeights::fan_in};
-/// The models of attn/models, in both stacks.
-inline constexpr LayerConvention kModelLayer{
+/// The models of attn/models.
+inline constexpr LayerConvention kModelEncoder{
+    "self_norm", "self",     nullptr,    nullptr,      "feed_norm",
+    "feed.in",   "feed.out", kSelfHeads, kMemoryHeads, FirstWeights::glorot_each};
+inline constexpr LayerConvention kModelDecoder{
     "self_norm", "self",     "source_norm", "source",     "feed_norm",
     "feed.in",   "feed.out", kSelfHeads,    kMemoryHeads, FirstWeights::glorot_each};
 
@@ -57,7 +60,12 @@ struct TransformerLayerOptions {
   double layer_norm_eps = 1e-5;
   /// Of the attention weights, of the hidden features and of what each part adds, in training.
   double dropout = 0.0;
-  std::int64_t max_distance = 0;  ///< of relative positions in self attention; 0: none
+  std::int64_t max_distance = 0;   ///< of relative positions in self attention; 0: none
+  std::int64_t attention_dim = 0;  ///< of all heads of self attention together; 0: dim
+  /// Of what the layer gives; 0: dim. Where it differs, the residual sum of self attention
+  /// takes "residual", a projection of the input.
+  std::int64_t out_dim = 0;
+  std::optional<double> scale{};  ///< of the scores of self attention; left out: as usual
 };
 
 /// Self attention, attention over a memory if it has one, and FF = out(f(in(x))); each with a
@@ -69,7 +77,7 @@ class TransformerLayer : public Module {
   TransformerLayer(const TransformerLayerOptions& options, const LayerConvention& convention);
 
   struct Result {
-    Tensor output;   ///< the shape of x
+    Tensor output;   ///< [batch, positions, out_dim]
     Tensor weights;  ///< [batch, heads, positions, keys] over the memory, if they are wanted
   };
   /// x [batch, positions, dim], memory [batch, keys, dim] of a decoder's layer.
@@ -89,11 +97,12 @@ class TransformerLayer : public Module {
   TransformerLayerOptions options_;
   LayerNorm self_norm_;
   MultiHeadAttention self_;
+  std::optional<Linear> residual_;
   std::optional<LayerNorm> memory_norm_;
   std::optional<MultiHeadAttention> memory_;
   LayerNorm feed_norm_;
-  Linear feed_in_;   ///< [feed_forward_dim, dim]
-  Linear feed_out_;  ///< [dim, feed_forward_dim]
+  Linear feed_in_;   ///< [feed_forward_dim, out_dim]
+  Linear feed_out_;  ///< [out_dim, feed_forward_dim]
   Dropout dropout_;
 };
 
