@@ -4,7 +4,7 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
-#include "attn/kernels/target.hpp"
+#include "attn/kernels/target.hpp"  // IWYU pragma: export
 
 namespace attn::cpu {
 

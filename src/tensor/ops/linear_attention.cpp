@@ -3,7 +3,6 @@
 #include <array>
 #include <cstdint>
 #include <type_traits>
-#include <utility>
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"

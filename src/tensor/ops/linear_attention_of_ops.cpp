@@ -4,8 +4,8 @@
 #include <limits>
 #include <vector>
 
-#include "attn/core/dtype.hpp"
 #include "attn/tensor/ops/join.hpp"
+#include "attn/tensor/ops/linear_attention.hpp"
 #include "attn/tensor/ops/matmul.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/ops/reduce.hpp"
