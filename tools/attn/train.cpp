@@ -1,3 +1,5 @@
+// attn train: trains a model on a task's data or a user's pairs.
+
 // SPDX-License-Identifier: Apache-2.0
 
 #include <fmt/core.h>
@@ -192,7 +194,8 @@ int train(const TrainOptions& options, const Streams& streams) {
 
 void add_train(CLI::App& app, Action& action) {
   auto options = std::make_shared<TrainOptions>();
-  CLI::App* command = app.add_subcommand("train", "Train a model for a task, or on your pairs");
+  CLI::App* command =
+      app.add_subcommand("train", "Train a model on the data of a task, or on your own pairs");
   command->footer(
       "\nThe task brings its data (fetched once, by package name), its tokens, its model and "
       "its\n"
@@ -220,16 +223,16 @@ void add_train(CLI::App& app, Action& action) {
       "    attn train translate --out mine --data sentences.tsv --vocabulary 2000\n"
       "    attn train caption --out pictures --attention soft --minutes 20");
   add_task_argument(*command, options->task);
-  command->add_option("--out", options->out, "Folder of the model and its training")
+  command->add_option("--out", options->out, "Folder for the model and its checkpoints")
       ->required()
       ->type_name("DIR");
-  CLI::Option* resume =
-      command->add_flag("--resume", options->resume, "Go on from the folder's checkpoint");
+  CLI::Option* resume = command->add_flag("--resume", options->resume,
+                                          "Resume from the checkpoint in the folder");
   command
-      ->add_option("--begin", options->flags.begin,
-                   "Begin with this model, or one that ships: its sizes, vocabularies and "
-                   "weights; given\n"
-                   "several times, with the mean of their weights")
+      ->add_option(
+          "--begin", options->flags.begin,
+          "Start from this model, a folder or one that ships: its sizes, vocabularies and\n"
+          "parameters; given several times, from the mean of their parameters")
       ->type_name("DIR")
       ->allow_extra_args(false)
       ->excludes(resume);
@@ -244,16 +247,18 @@ void add_train(CLI::App& app, Action& action) {
       ->check(above(0));
   command
       ->add_option("--shard-mib", options->shard_mib,
-                   "Cut checkpoints into files of at most so many MiB, to be carried on")
+                   "Split checkpoints into files of at most this many MiB")
       ->check(CLI::Range(1, 1 << 20));
   command
-      ->add_option("--config", options->config_file,
-                   "What to train, from a file: training.json of a run, or some of its members")
+      ->add_option(
+          "--config", options->config_file,
+          "Read the options from a file: training.json of a run, or some of its members")
       ->type_name("FILE.json")
       ->excludes(resume);
   command
-      ->add_option("--map", options->map,
-                   "Draw loss and score here at each evaluation: .svg, .pdf, .png, or .json")
+      ->add_option(
+          "--map", options->map,
+          "Draw loss and score to this file at each evaluation: .svg, .pdf, .png, or .json")
       ->type_name("FILE")
       ->check(map_file_problem);
   add_budget_flags(*command, options->flags);

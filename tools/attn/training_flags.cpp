@@ -118,8 +118,9 @@ void add_precision_flag(CLI::App& command, tasks::Precision& precision) {
       .add_option_function<std::string>(
           "--precision",
           [&precision](const std::string& name) { precision = tasks::precision_named(name); },
-          "Of steps on the GPU: tf32 rounds the operands of products to 10 bits; bf16 keeps\n"
-          "parameters and activations in 16 bits, and masters of the parameters in f32")
+          "Precision of steps on the GPU: tf32 rounds the operands of products to 10 bits; "
+          "bf16\n"
+          "keeps parameters and activations in 16 bits, and masters of the parameters in f32")
       ->type_name(listed(names, "|"))
       ->check(CLI::IsMember(names));
 }
@@ -162,13 +163,14 @@ void add_training_flags(CLI::App& command, TrainingFlags& flags) {
 }
 
 void add_budget_flags(CLI::App& command, TrainingFlags& flags) {
-  command.add_option("--minutes", flags.budget.minutes, "End after so many, from now")
+  command.add_option("--minutes", flags.budget.minutes, "Stop after this many minutes")
       ->group("Budget")
       ->check(above(0));
-  command.add_option("--epochs", flags.budget.epochs, "End after so many over the data")
+  command
+      .add_option("--epochs", flags.budget.epochs, "Stop after this many passes over the data")
       ->group("Budget")
       ->check(above(0));
-  command.add_option("--steps", flags.budget.steps, "End after so many updates")
+  command.add_option("--steps", flags.budget.steps, "Stop after this many updates")
       ->group("Budget")
       ->check(above(0));
 }

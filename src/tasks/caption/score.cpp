@@ -1,3 +1,5 @@
+// Scores captions: exact ones, right words, and weight inside the digits' boxes.
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

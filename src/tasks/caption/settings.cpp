@@ -1,3 +1,5 @@
+// The choices of a caption training as JSON: defaults, reading, writing.
+
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>

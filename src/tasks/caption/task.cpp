@@ -219,23 +219,23 @@ class CaptionTask final : public Task {
              "model.attention",
              About::model,
              "Caption",
-             "How a caption model looks",
+             "Kind of attention of a caption model",
              Kind::name,
              {"soft", "hard"}},
             {"canvases",
              "canvases",
              About::loss,
              "Caption",
-             "Pictures of a step; default 32",
+             "Pictures in a batch; default 32",
              Kind::whole,
              {},
              1,
              1 << 16},
-            loss("doubly", "doubly", "Weight of the doubly stochastic term, of soft attention"),
-            loss("reward", "reward", "Of REINFORCE, of hard attention"),
-            loss("entropy", "entropy", "Weight of the entropy, of hard"),
+            loss("doubly", "doubly", "Weight of the doubly stochastic term (soft attention)"),
+            loss("reward", "reward", "Weight of the REINFORCE term (hard attention)"),
+            loss("entropy", "entropy", "Weight of the entropy term (hard attention)"),
             loss("soft-share", "soft_probability",
-                 "Share of captions that use the mixture while hard is trained", 1.0)};
+                 "Share of captions trained with soft weights (hard attention)", 1.0)};
   }
 
   std::string misfit(const TrainingRun& run) const override {

@@ -34,22 +34,22 @@ struct ModelFlag {
 };
 
 constexpr ModelFlag kModelFlags[] = {
-    {"model", "kind", "What kind of model"},
-    {"score", "score", "How luong scores"},
-    {"reach", "reach", "Where luong may look"},
-    {"feeding", "feeding", "Whether luong reads what it attended to"},
-    {"positions", "positions", "How the transformer tells places apart"},
-    {"copy", "copy", "Whether words are copied from the source"},
-    {"tie", "tie", "Which tables are one"},
+    {"model", "kind", "Kind of model"},
+    {"score", "score", "Score function of luong"},
+    {"reach", "reach", "Window of luong's attention"},
+    {"feeding", "feeding", "Whether luong feeds the attended vector into the next step"},
+    {"positions", "positions", "Position encoding of the transformer"},
+    {"copy", "copy", "Whether to copy words from the source"},
+    {"tie", "tie", "Which embedding tables are shared"},
     {"dim", "dim", "Size of embeddings and states"},
-    {"encoder-layers", "encoder_layers", "Layers that read"},
-    {"decoder-layers", "decoder_layers", "Layers that write"},
-    {"heads", "heads", "Heads of the transformer"},
-    {"feed-forward", "feed_forward", "Hidden size of the transformer's layers"},
+    {"encoder-layers", "encoder_layers", "Number of encoder layers"},
+    {"decoder-layers", "decoder_layers", "Number of decoder layers"},
+    {"heads", "heads", "Number of attention heads of the transformer"},
+    {"feed-forward", "feed_forward", "Hidden size of the transformer's feed-forward layers"},
     {"kernel", "kernel", "Width of a convolution"},
-    {"window", "window", "Reach of local attention on either side"},
-    {"dropout", "dropout", "Share of features dropped while training"},
-    {"word-dropout", "word_dropout", "Share of words not seen while training"},
+    {"window", "window", "Positions on either side that local attention covers"},
+    {"dropout", "dropout", "Share of features dropped in training"},
+    {"word-dropout", "word_dropout", "Share of tokens hidden in training"},
 };
 
 void prepare_texts(const PairTask& task, std::vector<Example>& examples) {
@@ -164,47 +164,49 @@ std::vector<Setting> pair_flags() {
   using Kind = Setting::Kind;
   std::vector<Setting> flags{
       {"data", "data", About::data, "Data",
-       "Pairs of your own: source, tab, target (and further right targets); a .csv file has\n"
-       "a header, a .jsonl file an object a line",
+       "Your own pairs: source, tab, target (and further right targets); a .csv file has\n"
+       "a header, a .jsonl file one object a line",
        Kind::path},
       {"source-column", "source_column", About::data, "Data",
        "Of a .csv or .jsonl file: its name, or number; default: source", Kind::name},
       {"target-column", "target_column", About::data, "Data",
        "Of a .csv or .jsonl file: its name, or number; default: target", Kind::name},
-      {"language", "language", About::data, "Data", "Of translate: it, da, fr, de or es",
-       Kind::name, translate_languages()}};
+      {"language", "language", About::data, "Data",
+       "Target language of translate: it, da, fr, de or es", Kind::name,
+       translate_languages()}};
   for (const char* side : {"source", "target"})
     flags.push_back({std::string(side) + "-units",
                      std::string(side) + "_units",
                      About::tokens,
                      "Data",
-                     "What one token is",
+                     "Kind of token",
                      Kind::name,
                      {"characters", "words", "subwords"}});
   flags.push_back({"vocabulary",
                    "vocabulary",
                    About::tokens,
                    "Data",
-                   "Subwords to learn",
+                   "Size of the subword vocabulary",
                    Kind::whole,
                    {},
                    300,
                    64000});
-  flags.push_back({"source-tokens",
-                   "limits.source",
-                   About::tokens,
-                   "Data",
-                   "Longest source; summarise reads the first so many, other tasks leave out\n"
-                   "pairs that are longer",
-                   Kind::whole,
-                   {},
-                   1,
-                   65536});
+  flags.push_back(
+      {"source-tokens",
+       "limits.source",
+       About::tokens,
+       "Data",
+       "Longest source in tokens; summarise cuts longer ones, other tasks leave out\n"
+       "longer pairs",
+       Kind::whole,
+       {},
+       1,
+       65536});
   flags.push_back({"target-tokens",
                    "limits.target",
                    About::tokens,
                    "Data",
-                   "Longest target that is learnt from, and longest answer",
+                   "Longest target in training, and longest answer, in tokens",
                    Kind::whole,
                    {},
                    1,

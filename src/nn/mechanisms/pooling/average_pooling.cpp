@@ -1,3 +1,5 @@
+// The mean of the valid values: attention with equal scores.
+
 #include "attn/core/error.hpp"
 #include "attn/nn/mechanisms/pooling/plain_pooling.hpp"
 #include "attn/tensor/attend.hpp"

@@ -1,3 +1,5 @@
+// The largest valid value of each feature.
+
 #include <limits>
 
 #include "attn/core/dtype.hpp"
