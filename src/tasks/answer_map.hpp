@@ -1,4 +1,4 @@
-/// Pictures of an answer: where each word looked, and every head.
+/// Maps of an answer: its alignment, and every head.
 
 #pragma once
 

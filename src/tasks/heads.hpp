@@ -1,4 +1,4 @@
-/// What every head of a model looked at while it gave an answer.
+/// The weights of every head of a model for an answer.
 
 #pragma once
 

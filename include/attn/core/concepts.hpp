@@ -90,13 +90,13 @@ concept Normaliser = PlainFunctor<N> && (StreamingNormaliser<N> || WholeRowNorma
                      };
 
 /// A normaliser that says so (kSumsToOne): the weights of a row with keys sum to one, so that a
-/// sum of them tells how `stat` was rounded.
+/// sum of them shows how `stat` was rounded.
 template <class N>
 concept SumsToOne = requires { requires N::kSumsToOne; };
 
 /// A change of a weight after normalisation. With `factor(at[, p])` the weight is multiplied by
-/// a number of the place alone, in the same pass; with `forward(w, at[, p])` it is any function
-/// of the weight, and costs a second look at the row.
+/// a number of the position alone, in the same pass; with `forward(w, at[, p])` it is any
+/// function of the weight, and costs a second pass over the row.
 template <class F>
 concept WeightFactor =
     PlainFunctor<F> && (requires(const F& f, Site<double> at) {

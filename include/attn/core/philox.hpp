@@ -1,4 +1,4 @@
-/// Philox4x32-10: random words that are a function of their place alone, so that forward,
+/// Philox4x32-10: random words that are a function of position alone, so that forward,
 /// backward and every tiling draw the same. Salmon, Moraes, Dror and Shaw, 2011.
 
 #pragma once
@@ -56,7 +56,7 @@ ATTN_FN PhiloxBlock<W> philox(PhiloxBlock<W> counter, std::uint64_t seed) {
   return counter;
 }
 
-/// The words of the places (batch, head, q .. q + 3, k), q being a multiple of 4: one block
+/// The words of positions (batch, head, q .. q + 3, k), q being a multiple of 4: one block
 /// serves four rows.
 template <class I>
 ATTN_FN PhiloxBlock<typename WordOf<I>::type> random_words(std::uint64_t seed, int batch,
@@ -65,7 +65,7 @@ ATTN_FN PhiloxBlock<typename WordOf<I>::type> random_words(std::uint64_t seed, i
   return philox<W>({W(k), W(q >> 2), W(head), W(batch)}, seed);
 }
 
-/// The word of one place: word q & 3 of the block with counter (k, q >> 2, head, batch).
+/// The word of one position: word q & 3 of the block with counter (k, q >> 2, head, batch).
 template <class I>
 ATTN_FN typename WordOf<I>::type random_word(std::uint64_t seed, int batch, int head, int q,
                                              I k) {
@@ -90,7 +90,7 @@ ATTN_FN V open_uniform(W word) {
   return (real<V>(upper) + 0.5f) * 0x1p-23f;
 }
 
-/// The number between 0 and 1 that belongs to a place.
+/// The number between 0 and 1 that belongs to a position.
 template <class V>
 ATTN_FN V random_uniform(std::uint64_t seed, const Site<V>& at) {
   return open_uniform<V>(random_word(seed, at.batch, at.head, at.q, at.k));

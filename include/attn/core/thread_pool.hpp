@@ -23,7 +23,7 @@ void yield_thread();
 /// a task may wait for one of a lower number: that one is running or done.
 class ThreadPool {
  public:
-  /// The pool that kernels use unless told otherwise.
+  /// The default pool of the kernels.
   static ThreadPool& shared();
 
   /// Threads that run when nobody asks for a number: ATTN_THREADS, else what the machine has.

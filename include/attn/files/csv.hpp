@@ -20,7 +20,7 @@ struct Csv {
   std::vector<std::size_t> lines;  ///< where each row begins, counted from 1
 
   std::size_t rows() const { return lines.size(); }
-  /// The place of a column by its name, or by its number counted from 1; an error lists them.
+  /// The index of a column by its name, or by its number counted from 1; an error lists them.
   std::size_t find(std::string_view column) const;
 };
 

@@ -1,4 +1,4 @@
-/// Matrix products on the GPU: a thin door to cuBLASLt. Compiles without CUDA.
+/// Matrix products on the GPU by cuBLASLt. Compiles without CUDA.
 
 #pragma once
 

@@ -1,4 +1,4 @@
-/// Inspection: what attention looked at, on demand and only as much as is asked for.
+/// Inspection: weights and scores on demand, and only as much as is asked for.
 
 #pragma once
 
@@ -28,7 +28,7 @@ struct Inspection {
   View<std::int64_t, 4> top_keys{};
   View<S, 4> top_weights{};
 
-  View<S, 3> column_sums{};  ///< [batch, heads, keys]: how much each key was looked at
+  View<S, 3> column_sums{};  ///< [batch, heads, keys]: the sum of weights of each key
 
   /// Weights summed by relative position clip(key - (query + offset), -m, m) + m, where the
   /// last axis has 2 m + 1 entries: [batch, heads, queries, 2 m + 1].

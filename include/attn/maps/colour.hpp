@@ -1,4 +1,4 @@
-/// The one scale of colours that weights are shown in.
+/// The colour scale of weights, the same for every picture.
 
 #pragma once
 

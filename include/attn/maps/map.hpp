@@ -1,4 +1,4 @@
-/// What attention looked at, as numbers and labels: one value for every kind of picture.
+/// Map: attention weights with labels and a caption, one value for every kind of picture.
 
 #pragma once
 
@@ -32,7 +32,7 @@ struct Matrix {
 // In every kind, the caption says in words what is shown; it is the text of the legend.
 // Labels are UTF-8; a subword's leading space is "▁". Weights lie in 0..1.
 
-/// Where each target token (a row) looked among the source tokens (the columns).
+/// The weights of each target token (a row) over the source tokens (the columns).
 struct Alignment {
   std::string title;
   std::string caption;
@@ -121,7 +121,7 @@ struct Box {
   bool operator==(const Box&) const = default;
 };
 
-/// Where a model looked while it said `label`.
+/// The weights of a model while it wrote `label`.
 struct Step {
   std::string label;
   std::optional<Matrix> grid;  ///< laid over the whole picture
@@ -150,7 +150,7 @@ struct Series {
   bool operator==(const Series&) const = default;
 };
 
-/// A place worth pointing at, such as the best step.
+/// A point to mark, such as the best step.
 struct Mark {
   std::string label;
   double x = 0.0;
@@ -189,7 +189,7 @@ struct Bars {
 
 using Map = std::variant<Alignment, Heads, Curve, Document, Image, Training, Bars>;
 
-/// Throws InvalidArgument, with the place, unless sizes agree, numbers are finite, weights lie
+/// Throws InvalidArgument, with the path, unless sizes agree, numbers are finite, weights lie
 /// in 0..1 and labels are UTF-8.
 void validate(const Map& map);
 

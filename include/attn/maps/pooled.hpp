@@ -1,4 +1,4 @@
-/// Large matrices made small enough to see.
+/// Pools a large matrix into blocks, so that it fits a picture.
 
 #pragma once
 

@@ -1,4 +1,4 @@
-/// How wide text is in a terminal, and text made to fit.
+/// The width of text in a terminal, and text cut or broken to fit.
 
 #pragma once
 
@@ -19,7 +19,7 @@ struct Grapheme {
   std::size_t width;  ///< columns: 0, 1 or 2
 };
 
-/// The graphemes of UTF-8; the views look into `text`. Time is linear in the length.
+/// The graphemes of UTF-8, as views into `text`. Time is linear in the length.
 std::vector<Grapheme> graphemes(std::string_view text);
 
 /// Safe to print on one line: controls, line ends and marks of direction become spaces or go.

@@ -26,7 +26,7 @@ struct BlockSparse {
                      quotient(at.k, key_block));
   }
 
-  /// Looks at the table's entries under the block.
+  /// Reads the table's entries under the block.
   ATTN_FN Cover cover(const Block& block) const {
     bool any = false;
     bool every = true;

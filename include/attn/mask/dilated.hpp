@@ -26,7 +26,7 @@ struct Dilated {
     return window().keep(at) & (remainder(at.k, step) == wanted);
   }
 
-  /// Exact for the reach; gaps inside a block are not looked for.
+  /// Exact for the window; gaps inside a block are not searched for.
   ATTN_FN Cover cover(const Block& block) const {
     const Cover near = window().cover(block);
     return step > 1 && near == Cover::all ? Cover::some : near;

@@ -1,4 +1,4 @@
-/// Captioner: looks at a picture and says what is there, a word at a time, each with the place
+/// Captioner: writes what is on a picture, a word at a time, each with the weights of the place
 /// it looked at. Xu et al., 2015, arXiv:1502.03044 ("Show, Attend and Tell").
 
 #pragma once

@@ -1,4 +1,4 @@
-/// Search: from what a model believes to what it says. Greedy, beam and sampled, in batches.
+/// Search: from log-probabilities to hypotheses. Greedy, beam and sampled, in batches.
 
 #pragma once
 
@@ -30,7 +30,7 @@ struct SearchOptions {
   /// arXiv:1609.08144.
   double length_penalty = 0.6;
   std::int64_t max_length = 64;  ///< tokens, without kEos
-  /// So many tokens in a row are not said twice in one answer (Paulus et al., 2018,
+  /// So many tokens in a row are not repeated in one answer (Paulus et al., 2018,
   /// arXiv:1705.04304); 0: they may be.
   std::int64_t no_repeat = 0;
   Choice choice = Choice::likeliest;
@@ -38,10 +38,10 @@ struct SearchOptions {
   /// common subsequence over their lengths. Called from several threads.
   std::function<double(const std::vector<std::int64_t>&, const std::vector<std::int64_t>&)>
       likeness{};
-  double temperature = 0.0;  ///< above 0: tokens are drawn, not chosen; beam must be 1
-  std::int64_t top = 0;      ///< draws from the likeliest so many; 0: from all
-  std::uint64_t seed = 1;    ///< of drawing
-  Steering steering{};       ///< where attention may go, other than it would
+  double temperature = 0.0;  ///< above 0: tokens are sampled; beam must be 1
+  std::int64_t top = 0;      ///< samples from so many likeliest tokens; 0: from all
+  std::uint64_t seed = 1;    ///< random seed for sampling
+  Steering steering{};       ///< changes of the attention
   /// What the answer to a source (its place in the batch) must not say next, behind what it has
   /// said: its log-probability becomes -inf. Something must stay. Called from several threads.
   std::function<void(std::int64_t source, std::span<const std::int64_t> said,

@@ -36,7 +36,7 @@ struct LossOptions {
   double coverage = 0.0;   ///< weight of the coverage loss, of a model that has one
 };
 
-/// What a model believes after a step.
+/// What a model predicts after a step.
 struct Prediction {
   Tensor log_probabilities;  ///< [rows, target vocabulary]
   Tensor weights;            ///< [rows, source]; not defined for a model without attention
@@ -49,14 +49,14 @@ class Decoding {
   virtual ~Decoding() = default;
   /// Reads one token a row, i64 [rows]; kBos first.
   virtual Prediction step(const Tensor& tokens) = 0;
-  /// Goes on with the chosen rows, i64 [new rows]; a row may be taken several times or not.
+  /// Continues with the chosen rows, i64 [new rows]; a row may be taken several times or not.
   virtual void select(const Tensor& rows) = 0;
   /// Attention goes where `steering` says from here on. InvalidArgument from a model that has
   /// no attention or whose attention cannot be steered so.
   virtual void steer(const Steering& steering);
 };
 
-/// What a head looked at.
+/// The weights of a head.
 struct Head {
   enum class Part { encoder, decoder, cross };
   Part part = Part::cross;
@@ -99,7 +99,7 @@ class Seq2Seq : public nn::Module {
   virtual std::unique_ptr<Decoding> decode(const Tensor& source,
                                            const Tensor& lengths) const = 0;
 
-  /// What every head looks at when the model reads the batch, steered by `steering`; nothing
+  /// The weights of every head when the model reads the batch, steered by `steering`; nothing
   /// for a model without heads. batch.target is not read.
   virtual std::vector<Head> heads(const Batch& batch, const Steering& steering = {}) const;
 

@@ -1,4 +1,4 @@
-/// Steering: what a decoding may look at, other than it was trained to.
+/// Steering: forbids or forces source positions while a trained model decodes.
 
 #pragma once
 
@@ -20,8 +20,8 @@ struct Steering {
   };
 
   double temperature = 1.0;            ///< scores over the source are divided by it
-  std::vector<std::int64_t> forbid{};  ///< positions that no step looks at
-  std::vector<Force> force{};  ///< the step looks at this position alone, forbidden or not
+  std::vector<std::int64_t> forbid{};  ///< positions that no step attends to
+  std::vector<Force> force{};  ///< the step attends to this position alone, forbidden or not
 
   bool as_trained() const { return temperature == 1.0 && forbid.empty() && force.empty(); }
 
@@ -29,7 +29,7 @@ struct Steering {
   /// source of `extent` tokens does not have.
   void validate(std::int64_t extent) const;
 
-  /// The positions that steps first, first + 1, ... may look at: boolean [steps, extent].
+  /// The positions that steps first, first + 1, ... may attend to: boolean [steps, extent].
   /// Several positions forced at one step are all open.
   Tensor open(std::int64_t first, std::int64_t steps, std::int64_t extent) const;
 };

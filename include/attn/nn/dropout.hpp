@@ -1,4 +1,4 @@
-/// Dropout that is there in training alone.
+/// Dropout, which is active in training alone.
 
 #pragma once
 

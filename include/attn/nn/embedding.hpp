@@ -1,4 +1,4 @@
-/// Embedding: a row of a table for each id.
+/// Embedding: a row of a table for each token.
 
 #pragma once
 

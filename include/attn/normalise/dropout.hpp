@@ -1,4 +1,4 @@
-/// Dropout of weights: each is dropped or raised by a random number of its place.
+/// Dropout of weights: each is set to 0 or scaled up, by a random number of its position.
 
 #pragma once
 

@@ -52,8 +52,8 @@ struct HardMax {
 static_assert(Normaliser<HardMax> && WholeRowNormaliser<HardMax>);
 
 /// Weight 1 for a key drawn with the probabilities of softmax(s): the largest s - log(-log(u)),
-/// u being the uniform number of the place, so that the same seed draws the same key in every
-/// pass. Xu et al., 2015, arXiv:1502.03044; Gumbel, 1954.
+/// u being the uniform number of the position, so that the same seed draws the same key in
+/// every pass. Xu et al., 2015, arXiv:1502.03044; Gumbel, 1954.
 struct HardSample {
   static constexpr bool kRunsMax = false;
   static constexpr Coupling kCoupling = Coupling::none;

@@ -1,5 +1,5 @@
 /// Softmax with a sink: a learnt score of each head takes part in the sum and has no value, so
-/// that a head may look at nothing.
+/// that a head may attend to nothing.
 
 #pragma once
 

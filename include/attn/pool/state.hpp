@@ -31,7 +31,7 @@ ATTN_FN Mix<V> mix(V lse_a, V lse_b) {
           select(any, largest + log(sum), V(-kInfinity))};
 }
 
-/// One channel of the mix; what an empty part holds is not looked at.
+/// One channel of the mix; what an empty part holds is not read.
 template <class V>
 ATTN_FN V mixed(const Mix<V>& by, V out_a, V out_b) {
   const V from_a = select(by.a > V(0.0f), by.a * out_a, V(0.0f));

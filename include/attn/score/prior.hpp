@@ -1,4 +1,4 @@
-/// A user's prior: where the user would look, added to the score with a weight.
+/// Prior: a user's own score for each pair, added to the score with a weight.
 
 #pragma once
 

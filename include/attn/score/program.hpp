@@ -17,7 +17,7 @@ namespace attn::score {
 enum class Operation : std::uint8_t {
   constant,  ///< constants[a]
   score,     ///< s
-  batch,     ///< the place of the score
+  batch,     ///< the position of the score
   head,
   query,
   key,
@@ -44,7 +44,7 @@ enum class Operation : std::uint8_t {
   select,  ///< y where x > 1/2, else z
 };
 
-/// The operands are places of earlier instructions, or an index of a constant or table.
+/// The operands are indices of earlier instructions, or an index of a constant or table.
 struct Instruction {
   Operation operation = Operation::score;
   std::uint8_t a = 0;
@@ -76,7 +76,7 @@ struct Program {
                 const P& p) const {
     const V yes(1.0f);
     const V no(0.0f);
-    // Steps without operands name result 0, which is a number by then or is not looked at.
+    // Steps without operands name result 0, which is a number by then or is not read.
     switch (step.operation) {
       case Operation::constant:
         return V(constants[step.a]);

@@ -1,4 +1,4 @@
-/// Checkpoint: everything a training run needs to go on as if it had never stopped.
+/// Checkpoint: everything a training run needs to resume with the same losses.
 
 #pragma once
 

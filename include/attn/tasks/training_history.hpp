@@ -1,4 +1,4 @@
-/// The log of a training run read back: what pictures and pages of it are drawn from.
+/// The log of a training run read back, for pictures and pages.
 
 #pragma once
 

@@ -1,4 +1,4 @@
-/// A moving average of a model's weights, which is what gets scored and shipped.
+/// A moving average of a model's parameters, which is what is scored and saved.
 
 #pragma once
 

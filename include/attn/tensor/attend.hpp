@@ -70,7 +70,7 @@ struct Attended {
   Tensor output;       ///< [batch, heads, queries, value channels]
   Tensor weights;      ///< [batch, heads, queries, keys]: what pooled the values
   Tensor log_sum_exp;  ///< [batch, heads, queries]; -inf for a row without keys. Softmax alone
-  Tensor column_sums;  ///< [batch, heads, keys]: how much each key was looked at
+  Tensor column_sums;  ///< [batch, heads, keys]: the sum of weights of each key
   Tensor distance_sums;  ///< [batch, heads, queries, 2 reach + 1]
   Tensor arg_max;        ///< i64 [batch, heads, queries]; -1 if no weight is above 0
   Tensor top_keys;       ///< i64 [batch, heads, queries, count], largest first, then -1

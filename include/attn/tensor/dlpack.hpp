@@ -6,7 +6,7 @@
 
 #include "attn/tensor/tensor.hpp"
 
-struct DLManagedTensor;  // <dlpack/dlpack.h>, for those who look inside
+struct DLManagedTensor;  // <dlpack/dlpack.h>
 
 namespace attn {
 

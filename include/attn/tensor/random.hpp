@@ -26,7 +26,7 @@ class Random {
 
   std::uint64_t key() const { return key_; }
   std::uint64_t drawn() const { return drawn_; }
-  /// Goes on where a stream with this key had got to.
+  /// Continues a stream with this key at its count.
   static Random at(std::uint64_t key, std::uint64_t drawn);
 
  private:

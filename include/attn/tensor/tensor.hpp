@@ -1,5 +1,5 @@
 /// Tensor: a handle to numbers that several tensors may share, with a shape, strides, an
-/// element type, a device, and a place on the tape.
+/// element type, a device, and a node of the tape.
 
 #pragma once
 
@@ -144,7 +144,7 @@ class Tensor {
   std::shared_ptr<Impl> impl_;
 };
 
-/// What a tensor is made of; ops and backends look inside.
+/// What a tensor is made of, for ops and backends.
 struct Tensor::Impl {
   std::shared_ptr<Storage> storage;
   std::int64_t offset = 0;  ///< of the first element, in elements

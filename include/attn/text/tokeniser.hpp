@@ -51,7 +51,7 @@ class Tokeniser {
   std::vector<std::int64_t> encode(std::string_view text) const;
   /// Marks are left out; numbers outside the vocabulary are an InvalidArgument.
   std::string decode(std::span<const std::int64_t> ids) const;
-  /// How a number looks in a picture: "▁pack", "é", "<unk>".
+  /// The label of a token in a picture: "▁pack", "é", "<unk>".
   std::string label(std::int64_t id) const;
   /// The number that has this label; none when there is no such number.
   std::optional<std::int64_t> find(std::string_view label) const;

@@ -33,7 +33,7 @@ std::string normalise(std::string_view text);
 /// Small letters by Unicode's full mapping, with the sigma that ends a word.
 std::string lower(std::string_view text);
 
-/// What stands between runs of white space; the views look into `text`.
+/// The words between runs of white space, as views into `text`.
 std::vector<std::string_view> split_words(std::string_view text);
 
 }  // namespace attn::text

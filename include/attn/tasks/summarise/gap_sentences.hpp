@@ -1,4 +1,4 @@
-/// Pairs for a first training, of texts alone.
+/// Pairs to pretrain on, from texts alone.
 
 #pragma once
 

@@ -14,8 +14,8 @@
 
 namespace attn {
 
-/// What a decoder looks at. Nothing past a row's length is read, and gets gradient 0; a row of
-/// length 0 has weights 0 and context 0, and decoding goes on.
+/// What a decoder attends to. Nothing past a row's length is read, and gets gradient 0; a row
+/// of length 0 has weights 0 and context 0, and decoding continues.
 struct DecoderSource {
   Tensor keys = {};     ///< [batch, source, key_dim], projected
   Tensor values = {};   ///< [batch, source, value_dim]

@@ -1,4 +1,4 @@
-/// Looking numbers up by whole numbers, and adding them back.
+/// Gathering numbers by index, and adding them back.
 
 #pragma once
 
@@ -17,11 +17,11 @@ Tensor embedding(const Tensor& weight, const Tensor& ids);
 /// out[..., i, ...] = x[..., index[..., i, ...], ...] along `axis`; the other extents agree.
 Tensor gather(const Tensor& x, int axis, const Tensor& index);
 
-/// zeros with `extent` places along `axis`, to which x is added at index; the same place twice
+/// zeros with `extent` entries along `axis`, to which x is added at index; an entry named twice
 /// adds up.
 Tensor scatter_add(const Tensor& x, int axis, const Tensor& index, std::int64_t extent);
 
-/// Chosen places along an axis: index i64 [count].
+/// Chosen positions along an axis: index i64 [count].
 Tensor index_select(const Tensor& x, int axis, const Tensor& index);
 
 }  // namespace attn

@@ -1,4 +1,4 @@
-/// Putting tensors together, and zeros around them.
+/// Concatenation, stacking and padding of tensors.
 
 #pragma once
 

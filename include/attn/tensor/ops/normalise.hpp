@@ -8,8 +8,8 @@
 
 namespace attn {
 
-/// Along an axis, the maximum subtracted. Only places where `keep` (boolean, broadcast) holds
-/// count; the others are 0, and so is a row without any.
+/// Along an axis, the maximum subtracted. Only positions where `keep` (boolean, broadcast)
+/// holds count; the others are 0, and so is a row without any.
 Tensor softmax(const Tensor& x, int axis = -1, const Tensor& keep = {});
 Tensor log_softmax(const Tensor& x, int axis = -1);
 

@@ -42,7 +42,7 @@ Tensor activate(const Tensor& x, Activation activation);
 Tensor where(const Tensor& keep, const Tensor& a, const Tensor& b);
 /// x where `keep` holds, else `value`.
 Tensor keep_where(const Tensor& x, const Tensor& keep, double value = 0.0);
-/// Boolean: [batch, extent], true for the first lengths[b] places. Lengths are i64 [batch].
+/// Boolean: [batch, extent], true for the first lengths[b] positions. Lengths are i64 [batch].
 Tensor length_mask(const Tensor& lengths, std::int64_t extent);
 Tensor logical_and(const Tensor& a, const Tensor& b);
 Tensor logical_not(const Tensor& a);

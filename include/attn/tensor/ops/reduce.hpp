@@ -19,7 +19,7 @@ Tensor mean(const Tensor& x, int axis, Axis axes = Axis::drop);
 /// Sums x over what `shape` does not have: the gradient of broadcasting.
 Tensor sum_to(const Tensor& x, const Shape& shape);
 
-/// The largest along an axis and its first place, i64. The gradient goes to that place.
+/// The largest along an axis and its first position, i64. The gradient goes there.
 struct Maximum {
   Tensor values;
   Tensor indices;

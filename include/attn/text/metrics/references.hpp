@@ -1,4 +1,4 @@
-/// What every metric is given: a text to judge and all texts that would have been right.
+/// The input of every metric: a hypothesis and all its references.
 
 #pragma once
 
