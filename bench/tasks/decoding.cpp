@@ -120,7 +120,7 @@ class Contest {
       if (&entrant != &entrants.front())
         fmt::print("  attn is {:.2f} times as fast", entrant.best() / ours);
       fmt::print("\n");
-      if (entrant.name == "pytorch" && task_.name == "translate" && threads > 1)
+      if (entrant.name == "pytorch" && task_.card.name == "translate" && threads > 1)
         fmt::print("    {} floor {:.2f}: {:.2f} times pytorch\n",
                    entrant.best() / ours >= kFloor ? "met:" : "MISSED:", kFloor,
                    entrant.best() / ours);

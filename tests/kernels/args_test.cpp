@@ -22,14 +22,14 @@ namespace {
 
 /// A call that is right: batch 2, four heads over two kv heads, 3 queries, 5 keys, 4 and 6
 /// channels. Tests break one thing each.
-struct Call {
+struct ArgsAndRecipe {
   std::vector<float> numbers = std::vector<float>(4096, 0.5f);
   ForwardArgs<float> forward;
   BackwardArgs<float> backward;
   Recipe recipe;
   RecipeGrads grads;
 
-  Call() {
+  ArgsAndRecipe() {
     float* x = numbers.data();
     forward = {.q = packed<const float>(x, 2, 4, 3, 4),
                .k = packed<const float>(x, 2, 2, 5, 4),
@@ -63,13 +63,13 @@ std::string refusal(const std::function<void()>& run) {
   }
   return "nothing was thrown";
 }
-std::string forward_refusal(const std::function<void(Call&)>& damage) {
-  Call call;
+std::string forward_refusal(const std::function<void(ArgsAndRecipe&)>& damage) {
+  ArgsAndRecipe call;
   damage(call);
   return refusal([&] { cpu::forward(call.forward, call.recipe); });
 }
-std::string backward_refusal(const std::function<void(Call&)>& damage) {
-  Call call;
+std::string backward_refusal(const std::function<void(ArgsAndRecipe&)>& damage) {
+  ArgsAndRecipe call;
   damage(call);
   return refusal([&] { cpu::backward(call.backward, call.recipe, call.grads); });
 }
@@ -85,50 +85,52 @@ constexpr const char* kForward = "attn::forward: ";
 constexpr const char* kBackward = "attn::backward: ";
 
 TEST(Args, ARightCallIsAccepted) {
-  Call call;
+  ArgsAndRecipe call;
   EXPECT_NO_THROW(cpu::forward(call.forward, call.recipe));
   EXPECT_NO_THROW(cpu::backward(call.backward, call.recipe, call.grads));
 }
 
 TEST(Args, SizesThatDisagreeAreRefused) {
-  EXPECT_SAYS(forward_refusal([](Call& c) { c.forward.q.shape[3] = 3; }), kForward,
+  EXPECT_SAYS(forward_refusal([](ArgsAndRecipe& c) { c.forward.q.shape[3] = 3; }), kForward,
               "q has 3 channels and k has 4; expected the same");
   EXPECT_SAYS(
-      forward_refusal([](Call& c) { c.forward.v.shape[2] = 4; }), kForward,
+      forward_refusal([](ArgsAndRecipe& c) { c.forward.v.shape[2] = 4; }), kForward,
       "v has shape [2, 2, 4, 6], k [2, 2, 5, 4]; expected the same but for the channels");
-  EXPECT_SAYS(forward_refusal([](Call& c) { c.forward.q.shape[0] = 1; }), kForward,
+  EXPECT_SAYS(forward_refusal([](ArgsAndRecipe& c) { c.forward.q.shape[0] = 1; }), kForward,
               "q has batch 1 and k has 2; expected the same");
-  EXPECT_SAYS(forward_refusal([](Call& c) { c.forward.out.shape[3] = 5; }), kForward,
+  EXPECT_SAYS(forward_refusal([](ArgsAndRecipe& c) { c.forward.out.shape[3] = 5; }), kForward,
               "out has shape [2, 4, 3, 5]; expected [2, 4, 3, 6]");
-  EXPECT_SAYS(forward_refusal([](Call& c) { c.forward.stat.shape[2] = 4; }), kForward,
+  EXPECT_SAYS(forward_refusal([](ArgsAndRecipe& c) { c.forward.stat.shape[2] = 4; }), kForward,
               "stat has shape [2, 4, 4]; expected [2, 4, 3]");
-  EXPECT_SAYS(forward_refusal([](Call& c) { c.recipe.similarity = Similarity::sum; }), kForward,
-              "the sum similarity takes 1 channel, q has 4");
+  EXPECT_SAYS(forward_refusal([](ArgsAndRecipe& c) { c.recipe.similarity = Similarity::sum; }),
+              kForward, "the sum similarity takes 1 channel, q has 4");
 }
 
 TEST(Args, HeadsThatCannotBeSharedAreRefused) {
-  EXPECT_SAYS(forward_refusal([](Call& c) { c.forward.k.shape[1] = c.forward.v.shape[1] = 3; }),
+  EXPECT_SAYS(forward_refusal(
+                  [](ArgsAndRecipe& c) { c.forward.k.shape[1] = c.forward.v.shape[1] = 3; }),
               kForward,
               "4 heads cannot share 3 kv heads; heads must be a multiple of kv heads");
-  EXPECT_SAYS(forward_refusal([](Call& c) { c.forward.k.shape[1] = c.forward.v.shape[1] = 0; }),
+  EXPECT_SAYS(forward_refusal(
+                  [](ArgsAndRecipe& c) { c.forward.k.shape[1] = c.forward.v.shape[1] = 0; }),
               kForward, "4 heads and 0 kv heads; at least one each");
-  EXPECT_SAYS(forward_refusal([](Call& c) { c.forward.q.shape[1] = 0; }), kForward,
+  EXPECT_SAYS(forward_refusal([](ArgsAndRecipe& c) { c.forward.q.shape[1] = 0; }), kForward,
               "0 heads and 2 kv heads; at least one each");
 }
 
 TEST(Args, ElementsWithoutMemoryAreRefused) {
-  EXPECT_SAYS(forward_refusal([](Call& c) { c.forward.q.data = nullptr; }), kForward,
+  EXPECT_SAYS(forward_refusal([](ArgsAndRecipe& c) { c.forward.q.data = nullptr; }), kForward,
               "q has shape [2, 4, 3, 4] but no data");
-  EXPECT_SAYS(forward_refusal([](Call& c) { c.forward.out.data = nullptr; }), kForward,
+  EXPECT_SAYS(forward_refusal([](ArgsAndRecipe& c) { c.forward.out.data = nullptr; }), kForward,
               "out has shape [2, 4, 3, 6] but no data");
-  EXPECT_SAYS(backward_refusal([](Call& c) { c.backward.stat.data = nullptr; }), kBackward,
-              "stat has shape [2, 4, 3] but no data");
-  EXPECT_SAYS(backward_refusal([](Call& c) { c.backward.d_out.data = nullptr; }), kBackward,
-              "d_out has shape [2, 4, 3, 6] but no data");
+  EXPECT_SAYS(backward_refusal([](ArgsAndRecipe& c) { c.backward.stat.data = nullptr; }),
+              kBackward, "stat has shape [2, 4, 3] but no data");
+  EXPECT_SAYS(backward_refusal([](ArgsAndRecipe& c) { c.backward.d_out.data = nullptr; }),
+              kBackward, "d_out has shape [2, 4, 3, 6] but no data");
 }
 
 TEST(Args, ViewsWithoutElementsNeedNoMemory) {
-  Call call;
+  ArgsAndRecipe call;
   call.forward.q = {nullptr, {0, 4, 3, 4}, {}};
   call.forward.k = {nullptr, {0, 2, 5, 4}, {}};
   call.forward.v = {nullptr, {0, 2, 5, 6}, {}};
@@ -141,14 +143,16 @@ TEST(Args, ViewsWithoutElementsNeedNoMemory) {
 }
 
 TEST(Args, ExtentsThatCannotBeAreRefused) {
-  EXPECT_SAYS(forward_refusal([](Call& c) { c.forward.q.shape[2] = -1; }), kForward,
+  EXPECT_SAYS(forward_refusal([](ArgsAndRecipe& c) { c.forward.q.shape[2] = -1; }), kForward,
               "q has shape [2, 4, -1, 4]; extents must lie in 0..1073741824");
-  EXPECT_SAYS(forward_refusal([](Call& c) { c.forward.k.shape[2] = std::int64_t{1} << 31; }),
-              kForward, "extents must lie in 0..1073741824");
-  EXPECT_SAYS(forward_refusal(
-                  [](Call& c) { c.forward.q.shape = {1 << 30, 1 << 30, 1 << 30, 1 << 30}; }),
+  EXPECT_SAYS(
+      forward_refusal([](ArgsAndRecipe& c) { c.forward.k.shape[2] = std::int64_t{1} << 31; }),
+      kForward, "extents must lie in 0..1073741824");
+  EXPECT_SAYS(forward_refusal([](ArgsAndRecipe& c) {
+                c.forward.q.shape = {1 << 30, 1 << 30, 1 << 30, 1 << 30};
+              }),
               kForward, "more elements than memory can hold");
-  EXPECT_SAYS(forward_refusal([](Call& c) {
+  EXPECT_SAYS(forward_refusal([](ArgsAndRecipe& c) {
                 c.recipe.scores.push_back(
                     score_stage(score::LearnedScale{}, {c.entries({1, 1, 1, -4})}));
               }),
@@ -157,7 +161,7 @@ TEST(Args, ExtentsThatCannotBeAreRefused) {
 
 TEST(Args, TablesThatDoNotFitAreRefused) {
   EXPECT_SAYS(
-      forward_refusal([](Call& c) {
+      forward_refusal([](ArgsAndRecipe& c) {
         c.recipe.scores.push_back(
             score_stage(score::LearnedScale{}, {c.entries({1, 3, 1, 1})}));
       }),
@@ -165,19 +169,19 @@ TEST(Args, TablesThatDoNotFitAreRefused) {
       "table 0 of score modifier 0 has shape [1, 3, 1, 1]; its head axis must be 1 or at "
       "least 4");
   EXPECT_SAYS(
-      forward_refusal([](Call& c) {
+      forward_refusal([](ArgsAndRecipe& c) {
         c.recipe.factors.push_back(
             weight_stage(normalise::ScaleWeight{}, {c.entries({1, 1, 2, 1})}));
       }),
       kForward,
       "table 0 of weight modifier 0 has shape [1, 1, 2, 1]; its query axis must be 1 or "
       "at least 3");
-  EXPECT_SAYS(forward_refusal([](Call& c) {
+  EXPECT_SAYS(forward_refusal([](ArgsAndRecipe& c) {
                 c.recipe.normaliser =
                     normaliser_stage(normalise::SoftmaxSink{}, {c.entries({0, 4, 1, 1})});
               }),
               kForward, "its batch axis must be 1 or at least 2");
-  EXPECT_SAYS(forward_refusal([](Call& c) {
+  EXPECT_SAYS(forward_refusal([](ArgsAndRecipe& c) {
                 c.recipe.scores.push_back(score_stage(score::Bias{}, {Table{}}));
               }),
               kForward, "table 0 of score modifier 0 has no data");
@@ -185,24 +189,25 @@ TEST(Args, TablesThatDoNotFitAreRefused) {
 
 TEST(Args, TablesShorterThanWhatIsReadAreRefused) {
   static const std::array<float, 2> kShort{};
-  EXPECT_SAYS(forward_refusal([](Call& c) {
+  EXPECT_SAYS(forward_refusal([](ArgsAndRecipe& c) {
                 c.recipe.scores.push_back(
                     score_stage(score::Bias{}, {table(kShort.data(), {1, 1, 1, 2})}));
               }),
               kForward, "has 2 entries; the functor reads entries 0 to 4");
-  EXPECT_SAYS(
-      forward_refusal([](Call& c) { c.recipe.scores.push_back(score_stage(score::Bias{})); }),
-      kForward, "reads 1 tables; 0 were given");
+  EXPECT_SAYS(forward_refusal([](ArgsAndRecipe& c) {
+                c.recipe.scores.push_back(score_stage(score::Bias{}));
+              }),
+              kForward, "reads 1 tables; 0 were given");
 }
 
 TEST(Args, TablesOfOtherTypesAreRefused) {
   const std::vector<double> wide(64);
-  EXPECT_SAYS(forward_refusal([&](Call& c) {
+  EXPECT_SAYS(forward_refusal([&](ArgsAndRecipe& c) {
                 c.recipe.scores.push_back(
                     score_stage(score::LearnedScale{}, {table(wide.data(), {1, 1, 1, 1})}));
               }),
               kForward, "table 0 of score modifier 0 holds f64; expected f32");
-  EXPECT_SAYS(forward_refusal([&](Call& c) {
+  EXPECT_SAYS(forward_refusal([&](ArgsAndRecipe& c) {
                 c.recipe.similarity = Similarity::additive;
                 c.recipe.weights = table(wide.data(), {1, 1, 1, 4});
               }),
@@ -210,14 +215,15 @@ TEST(Args, TablesOfOtherTypesAreRefused) {
 }
 
 TEST(Args, WeightsOfTheSimilarityThatDoNotFitAreRefused) {
-  EXPECT_SAYS(forward_refusal([](Call& c) { c.recipe.similarity = Similarity::additive; }),
-              kForward, "the additive similarity needs weights [1, 1 or kv heads, 1, 4]");
-  EXPECT_SAYS(forward_refusal([](Call& c) {
+  EXPECT_SAYS(
+      forward_refusal([](ArgsAndRecipe& c) { c.recipe.similarity = Similarity::additive; }),
+      kForward, "the additive similarity needs weights [1, 1 or kv heads, 1, 4]");
+  EXPECT_SAYS(forward_refusal([](ArgsAndRecipe& c) {
                 c.recipe.similarity = Similarity::additive;
                 c.recipe.weights = c.entries({1, 1, 1, 3});
               }),
               kForward, "have shape [1, 1, 1, 3]; expected [1, 1 or 2, 1, 4]");
-  EXPECT_SAYS(forward_refusal([](Call& c) {
+  EXPECT_SAYS(forward_refusal([](ArgsAndRecipe& c) {
                 c.recipe.similarity = Similarity::distance;
                 c.recipe.weights = c.entries({1, 4, 1, 4});
               }),
@@ -225,38 +231,38 @@ TEST(Args, WeightsOfTheSimilarityThatDoNotFitAreRefused) {
 }
 
 TEST(Args, GradientsThatDoNotFitAreRefused) {
-  EXPECT_SAYS(backward_refusal([](Call& c) { c.backward.dq.shape[2] = 2; }), kBackward,
+  EXPECT_SAYS(backward_refusal([](ArgsAndRecipe& c) { c.backward.dq.shape[2] = 2; }), kBackward,
               "dq has shape [2, 4, 2, 4]; expected that of q, [2, 4, 3, 4]");
-  EXPECT_SAYS(backward_refusal([](Call& c) { c.backward.dk.shape[1] = 4; }), kBackward,
+  EXPECT_SAYS(backward_refusal([](ArgsAndRecipe& c) { c.backward.dk.shape[1] = 4; }), kBackward,
               "dk has shape [2, 4, 5, 4]; expected that of k, [2, 2, 5, 4]");
-  EXPECT_SAYS(backward_refusal([](Call& c) { c.backward.dv.shape[3] = 4; }), kBackward,
+  EXPECT_SAYS(backward_refusal([](ArgsAndRecipe& c) { c.backward.dv.shape[3] = 4; }), kBackward,
               "dv has shape [2, 2, 5, 4]; expected that of v, [2, 2, 5, 6]");
-  EXPECT_SAYS(backward_refusal([](Call& c) { c.backward.d_out.shape[3] = 4; }), kBackward,
-              "d_out has shape [2, 4, 3, 4]; expected that of out, [2, 4, 3, 6]");
-  EXPECT_SAYS(backward_refusal([](Call& c) {
+  EXPECT_SAYS(backward_refusal([](ArgsAndRecipe& c) { c.backward.d_out.shape[3] = 4; }),
+              kBackward, "d_out has shape [2, 4, 3, 4]; expected that of out, [2, 4, 3, 6]");
+  EXPECT_SAYS(backward_refusal([](ArgsAndRecipe& c) {
                 c.backward.d_stat = packed<const float>(c.numbers.data(), 2, 4, 2);
               }),
               kBackward, "d_stat has shape [2, 4, 2]; expected [2, 4, 3]");
-  EXPECT_SAYS(backward_refusal([](Call& c) {
+  EXPECT_SAYS(backward_refusal([](ArgsAndRecipe& c) {
                 c.backward.similarities = packed<const float>(c.numbers.data(), 2, 4, 3, 4);
               }),
               kBackward, "similarities have shape [2, 4, 3, 4]; expected [2, 4, 3, 5 or more]");
-  EXPECT_SAYS(backward_refusal([](Call& c) {
+  EXPECT_SAYS(backward_refusal([](ArgsAndRecipe& c) {
                 c.backward.similarities = packed<const float>(c.numbers.data(), 2, 4, 3, 5);
                 c.backward.similarities.strides[3] = 2;
               }),
               kBackward,
               "similarities of one query lie 2 elements apart; expected side by side");
-  EXPECT_SAYS(backward_refusal([](Call& c) {
+  EXPECT_SAYS(backward_refusal([](ArgsAndRecipe& c) {
                 c.backward.d_weights.all = packed<const float>(c.numbers.data(), 2, 4, 3, 4);
               }),
               kBackward, "d_weights.all has shape [2, 4, 3, 4]; expected [2, 4, 3, 5]");
-  EXPECT_SAYS(backward_refusal([](Call& c) {
+  EXPECT_SAYS(backward_refusal([](ArgsAndRecipe& c) {
                 c.backward.d_weights.column_sums =
                     packed<const float>(c.numbers.data(), 2, 2, 5);
               }),
               kBackward, "d_weights.column_sums has shape [2, 2, 5]; expected [2, 4, 5]");
-  EXPECT_SAYS(backward_refusal([](Call& c) {
+  EXPECT_SAYS(backward_refusal([](ArgsAndRecipe& c) {
                 c.backward.d_weights.distance_sums =
                     packed<const float>(c.numbers.data(), 2, 4, 3, 4);
               }),
@@ -264,53 +270,53 @@ TEST(Args, GradientsThatDoNotFitAreRefused) {
 }
 
 TEST(Args, GradientsOfTablesThatDoNotFitAreRefused) {
-  const auto with_table = [](Call& c) {
+  const auto with_table = [](ArgsAndRecipe& c) {
     c.recipe.scores.push_back(score_stage(score::LearnedScale{}, {c.entries({1, 4, 1, 1})}));
     c.grads.scores.resize(1);
   };
   EXPECT_SAYS(
-      backward_refusal([&](Call& c) {
+      backward_refusal([&](ArgsAndRecipe& c) {
         with_table(c);
         c.grads.scores[0][0] = table_grad(c.numbers.data(), {1, 1, 1, 1});
       }),
       kBackward,
       "the gradient of table 0 of score modifier 0 has shape [1, 1, 1, 1]; expected [1, "
       "4, 1, 1]");
-  EXPECT_SAYS(backward_refusal([&](Call& c) {
+  EXPECT_SAYS(backward_refusal([&](ArgsAndRecipe& c) {
                 with_table(c);
                 c.grads.scores[0][1] = table_grad(c.numbers.data(), {1, 1, 1, 1});
               }),
               kBackward, "a gradient is wanted for table 1 of score modifier 0, which has 1");
-  EXPECT_SAYS(backward_refusal([](Call& c) { c.grads.factors.resize(2); }), kBackward,
+  EXPECT_SAYS(backward_refusal([](ArgsAndRecipe& c) { c.grads.factors.resize(2); }), kBackward,
               "gradients for 0 score and 2 weight modifiers; the recipe has 0 and 0");
   std::vector<double> wide(64);
-  EXPECT_SAYS(backward_refusal([&](Call& c) {
+  EXPECT_SAYS(backward_refusal([&](ArgsAndRecipe& c) {
                 with_table(c);
                 c.grads.scores[0][0] = table_grad(wide.data(), {1, 4, 1, 1});
               }),
               kBackward, "the gradient of table 0 of score modifier 0 holds f64; expected f32");
-  const auto with_weights = [](Call& c) {
+  const auto with_weights = [](ArgsAndRecipe& c) {
     c.recipe.similarity = Similarity::additive;
     c.recipe.weights = c.entries({1, 1, 1, 4});
   };
-  EXPECT_SAYS(backward_refusal([&](Call& c) {
+  EXPECT_SAYS(backward_refusal([&](ArgsAndRecipe& c) {
                 with_weights(c);
                 c.grads.weights = table_grad(c.numbers.data(), {1, 2, 1, 4});
               }),
               kBackward, "weights has shape [1, 2, 1, 4]; expected [1, 1, 1, 4]");
-  EXPECT_SAYS(backward_refusal([&](Call& c) {
+  EXPECT_SAYS(backward_refusal([&](ArgsAndRecipe& c) {
                 with_weights(c);
                 c.grads.weights = table_grad(wide.data(), {1, 1, 1, 4});
               }),
               kBackward, "the gradient of the similarity's weights holds f64; expected f32");
-  EXPECT_SAYS(backward_refusal([&](Call& c) {
+  EXPECT_SAYS(backward_refusal([&](ArgsAndRecipe& c) {
                 c.grads.weights = table_grad(c.numbers.data(), {1, 1, 1, 1});
               }),
               kBackward, "a gradient is wanted for the similarity's weights, which it lacks");
 }
 
 TEST(Args, ATargetThatTheMachineLacksIsRefused) {
-  Call call;
+  ArgsAndRecipe call;
   for (const Target target :
        {Target::sse4, Target::avx2, Target::avx512, Target::neon, Target::native}) {
     if (cpu::available(target)) continue;
@@ -321,12 +327,12 @@ TEST(Args, ATargetThatTheMachineLacksIsRefused) {
 }
 
 TEST(Args, TooManyStagesAreRefused) {
-  EXPECT_SAYS(forward_refusal([](Call& c) {
+  EXPECT_SAYS(forward_refusal([](ArgsAndRecipe& c) {
                 for (int i = 0; i < 17; ++i)
                   c.recipe.scores.push_back(score_stage(score::Scale{}));
               }),
               "attn::cpu: ", "17 score modifiers and 0 weight modifiers; at most 16 of each");
-  const Table one = Call().entries({1, 1, 1, 1});
+  const Table one = ArgsAndRecipe().entries({1, 1, 1, 1});
   EXPECT_SAYS(refusal([&] { (void)StageData::of(score::Scale{}, {one, one, one, one, one}); }),
               "attn::StageData: ", "5 tables; at most 4 are accepted");
 }

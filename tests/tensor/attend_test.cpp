@@ -157,6 +157,24 @@ TEST(Attend, LargeScoresLeaveTheGradientsOfWeightsTheirDigits) {
     EXPECT_NEAR(got[c], want[c], test::kFloatSum) << c;
 }
 
+TEST(Attend, LookingAtTheWeightsLeavesEveryBitOfTheGradients) {
+  const Tensors in{random_tensor("q", {2, 3, 1, 64}), random_tensor("k", {2, 3, 45, 64}),
+                   random_tensor("v", {2, 3, 45, 16}), random_tensor("w", {3, 64})};
+  for (const bool additive : {false, true}) {
+    const auto gradients = [&](const Want& want) {
+      Tensors x;
+      for (const Tensor& from : in) x.push_back(from.to(DType::f32).set_requires_grad());
+      const spec::Score score = additive ? spec::additive(x[3]) : spec::dot(0.5);
+      sum(attend(x[0], x[1], x[2], score, {}, spec::softmax(), want).output).backward();
+      return Tensors{x[0].grad(), x[1].grad(), x[2].grad()};
+    };
+    const Tensors alone = gradients(Want::output);
+    const Tensors beside = gradients(Want::output | Want::weights | Want::column_sums);
+    for (std::size_t i = 0; i < alone.size(); ++i)
+      EXPECT_EQ(beside[i].to_vector<float>(), alone[i].to_vector<float>()) << i;
+  }
+}
+
 TEST(Attend, SumsOfWeightsAreWhatTheirNamesSay) {
   const Tensors in = kSize.inputs();
   const Attended got = attend(in[0], in[1], {}, spec::scaled_dot(), {}, spec::softmax(),

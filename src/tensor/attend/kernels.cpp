@@ -32,7 +32,9 @@ void attend_forward(const AttendTensors& x, const Recipe& recipe, Route route) {
 void attend_inspect(const AttendTensors& x, const Recipe& recipe, const InspectInto& to) {
   if (on_gpu(x.q)) return gpu::attend_inspect(x, recipe, to);
   dispatch_storage(x.q.dtype(), [&]<class T>(T) {
-    const ForwardArgs<T> args = forward_args<T>(x);
+    ForwardArgs<T> args = forward_args<T>(x);
+    // Those of the forward, whose rounding may be another, stay for the backward.
+    args.similarities = {};
     if constexpr (std::is_same_v<T, double>) {
       reference::inspect(args, recipe, inspection<T>(to));
     } else {
