@@ -22,14 +22,14 @@ namespace attn::tools {
 namespace {
 
 /// Standard input for the life of it.
-class Input {
+class InputStream {
  public:
-  explicit Input(std::streambuf* buffer) : before_(std::cin.rdbuf(buffer)) {}
-  ~Input() {
+  explicit InputStream(std::streambuf* buffer) : before_(std::cin.rdbuf(buffer)) {}
+  ~InputStream() {
     std::cin.rdbuf(before_);  // clears its state, too
   }
-  Input(const Input&) = delete;
-  Input& operator=(const Input&) = delete;
+  InputStream(const InputStream&) = delete;
+  InputStream& operator=(const InputStream&) = delete;
 
  private:
   std::streambuf* before_;
@@ -56,7 +56,7 @@ class Answering : public testing::Test {
 TEST_F(Answering, ARefusedLineHasAnEmptyLineAndTheOthersTheirAnswers) {
   std::istringstream text("cat\n" + std::string(70000, 'a') + "\n\n\xff\n" +
                           std::string("d\0g\n", 4) + "dog\n");
-  const Input input(text.rdbuf());
+  const InputStream input(text.rdbuf());
   const Said said = say({"pronounce", "-"});
   EXPECT_EQ(said.status, failure);
   EXPECT_EQ(said.out, "K AE T\n\n\n\n\nD AO G\n");
@@ -69,7 +69,7 @@ TEST_F(Answering, ARefusedLineHasAnEmptyLineAndTheOthersTheirAnswers) {
 
 TEST_F(Answering, ARefusedLineIsAnObjectInJson) {
   std::istringstream text("cat\n\xff\n");
-  const Input input(text.rdbuf());
+  const InputStream input(text.rdbuf());
   std::istringstream lines(say({"pronounce", "-", "--json"}).out);
   std::string line;
   ASSERT_TRUE(std::getline(lines, line));
@@ -163,7 +163,7 @@ TEST_F(Answering, WhoeverWaitsForALineGetsItsAnswer) {
 
 TEST_F(Answering, InputThatCannotBeReadIsAnError) {
   Broken buffer;
-  const Input input(&buffer);
+  const InputStream input(&buffer);
   const Said said = say({"pronounce", "-"});
   EXPECT_EQ(said.status, failure);
   EXPECT_EQ(said.out, "K AE T\n");

@@ -116,13 +116,13 @@ std::vector<Tensor> run(const Sizes& s, const std::vector<Tensor>& in) {
   return {r.states, r.weights, r.contexts, r.state};
 }
 
-struct Attended {
+struct Step {
   Tensor weights;  ///< [batch, source]
   Tensor context;  ///< [batch, values]
 };
 
 /// One step of attention from the formulas, one op at a time.
-Attended naive_attend(const Sizes& s, const std::vector<Tensor>& in, const Tensor& state) {
+Step naive_attend(const Sizes& s, const std::vector<Tensor>& in, const Tensor& state) {
   const Tensor query =
       (in[Input::query].defined() ? linear(state, in[Input::query]) : state).unsqueeze(1);
   const Tensor scores = in[Input::score].defined()
@@ -148,7 +148,7 @@ std::vector<Tensor> naive_bahdanau(const Sizes& s, const std::vector<Tensor>& in
   std::vector<Tensor> weights;
   std::vector<Tensor> contexts;
   for (std::int64_t t = 0; t < s.steps; ++t) {
-    const Attended seen = naive_attend(s, in, state.back());
+    const Step seen = naive_attend(s, in, state.back());
     const Tensor y = in[Input::y].select(1, t);
     Tensor flow = s.order == InputOrder::context_first ? concat({seen.context, y}, 1)
                                                        : concat({y, seen.context}, 1);
@@ -176,7 +176,7 @@ std::vector<Tensor> naive_luong(const Sizes& s, const std::vector<Tensor>& in) {
       flow = state[layer] = step.state;
       cell[layer] = step.cell;
     }
-    const Attended seen = naive_attend(s, in, flow);
+    const Step seen = naive_attend(s, in, flow);
     fed = tanh(linear(concat({seen.context, flow}, 1), in[Input::join]));
     outs.push_back(fed);
     weights.push_back(seen.weights);
