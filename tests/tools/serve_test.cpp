@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "attn/tasks/task.hpp"
 #include "support/tolerance.hpp"
 #include "tasks/scratch.hpp"
 #include "tools/http_client.hpp"
@@ -121,6 +122,11 @@ TEST(Serve, EveryRouteIsDescribedAndEveryDescribedRouteAnswers) {
   std::set<std::string> known;
   for (const serve::Route& route : serve::routes())
     known.insert(std::string(route.method) + " " + std::string(route.path));
+  // Every task has a path; one whose answer has a form of its own is described by name.
+  known.insert("POST /api/{task}");
+  for (const tasks::Task* task : tasks::all_tasks())
+    if (described.contains("POST /api/" + task->name()))
+      known.insert("POST /api/" + task->name());
   EXPECT_EQ(known, described);
   EXPECT_EQ(body_of(server.say(get("/health"))), "{\"status\":\"ok\"}\n");
 }
