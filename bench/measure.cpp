@@ -140,7 +140,8 @@ std::vector<Measurer::Running> Measurer::enter(const Case& c, const Data& data,
       auto contender = peer->enter(c.problem, data, {c.threads, c.set});
       contender->seconds(1);
       result.error = error(contender->witness(), expected);
-      if (result.peer == "attn" && last_route()) result.route = name_of(*last_route());
+      if (const auto route = last_route(); result.peer == "attn" && route)
+        result.route = name_of(*route);
       if (!(result.error <= kAcceptedError)) {
         result.problem = wrong(result.error);
         continue;

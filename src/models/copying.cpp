@@ -6,6 +6,7 @@
 #include "attn/core/dtype.hpp"
 #include "attn/models/options.hpp"
 #include "attn/models/seq2seq.hpp"
+#include "attn/nn/attention/multi_head_attention.hpp"
 #include "attn/nn/mechanisms/pointer/pointer_generator.hpp"
 #include "attn/nn/module.hpp"
 #include "attn/nn/recurrent/decoder_step.hpp"
@@ -15,7 +16,6 @@
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "models/step_context.hpp"
 #include "models/token_loss.hpp"
 
 namespace attn::models {

@@ -9,7 +9,6 @@
 
 #include "attn/core/error.hpp"
 #include "attn/maps/map.hpp"
-#include "attn/models/options.hpp"
 #include "attn/models/steering.hpp"
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/pair_model.hpp"

@@ -7,6 +7,7 @@
 
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/neighbours.hpp"
+#include "attn/tasks/task.hpp"
 #include "attn/text/metrics/bleu.hpp"
 #include "attn/text/metrics/rouge.hpp"
 

@@ -19,7 +19,6 @@
 #include "attn/files/printable.hpp"
 #include "attn/files/read_file.hpp"
 #include "attn/maps/map.hpp"
-#include "attn/tasks/learner.hpp"
 #include "attn/tasks/scores.hpp"
 
 namespace attn::tasks {

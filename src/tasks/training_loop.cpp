@@ -14,7 +14,6 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
-#include "attn/files/json.hpp"
 #include "attn/files/printable.hpp"
 #include "attn/nn/init.hpp"
 #include "attn/nn/module.hpp"

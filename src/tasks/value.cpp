@@ -1,10 +1,8 @@
 #include "attn/tasks/value.hpp"
 
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>

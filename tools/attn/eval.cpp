@@ -25,6 +25,7 @@
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/answerer.hpp"
 #include "attn/tasks/calibrate.hpp"
+#include "attn/tasks/calibration.hpp"
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/numbers.hpp"
 #include "attn/tasks/pair_learner.hpp"

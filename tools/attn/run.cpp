@@ -19,6 +19,7 @@
 
 #include "attn/files/printable.hpp"
 #include "attn/tasks/task.hpp"
+#include "attn/tensor/storage.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/completion.hpp"
 #include "tools/attn/device.hpp"

@@ -185,6 +185,7 @@ nlohmann::json asked_by(const TrainingFlags& flags, const tasks::Task& task,
                      [&flag = flag](const Setting& one) { return one.flag == flag; });
     if (setting == settings.end()) {
       std::vector<std::string> names;
+      names.reserve(settings.size());
       for (const Setting& one : settings) names.push_back("--" + one.flag);
       fail(command, ": --", flag, " is no flag of ", task.name(),
            names.empty() ? "" : "; it has " + listed(names, ", "));

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "attn/tasks/corpus.hpp"
 #include "attn/tasks/task.hpp"
 #include "attn/tasks/training_run.hpp"
 #include "attn/tensor/storage.hpp"

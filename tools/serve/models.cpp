@@ -1,6 +1,5 @@
 #include "tools/serve/models.hpp"
 
-#include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>

@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "attn/nn/module.hpp"
 #include "attn/tasks/answerer.hpp"
 #include "attn/tensor/storage.hpp"
 

@@ -14,9 +14,9 @@
 
 #include "attn/files/json.hpp"
 #include "attn/files/printable.hpp"
-#include "attn/tasks/learner.hpp"
 #include "attn/tasks/scores.hpp"
 #include "attn/tasks/training_history.hpp"
+#include "attn/tasks/training_run.hpp"
 #include "tools/serve/message.hpp"
 #include "tools/serve/options.hpp"
 #include "tools/serve/service.hpp"

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "attn/maps/map.hpp"
-#include "attn/tasks/learner.hpp"
 #include "attn/tasks/scores.hpp"
+#include "attn/tasks/training_run.hpp"
 
 namespace attn::tasks {
 

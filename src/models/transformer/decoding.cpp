@@ -14,6 +14,7 @@
 #include "attn/models/seq2seq.hpp"
 #include "attn/models/steering.hpp"
 #include "attn/nn/attention/kv_cache.hpp"
+#include "attn/nn/attention/multi_head_attention.hpp"
 #include "attn/nn/recurrent/decoder_step.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/normalise.hpp"

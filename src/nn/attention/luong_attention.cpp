@@ -110,7 +110,7 @@ Tensor LuongAttention::centre(const Tensor& h, const DecoderSource& source,
 
 Keep LuongAttention::keep(const Tensor& h, const DecoderSource& source,
                           std::int64_t first) const {
-  const Keep within = padding::keys(source.lengths);
+  Keep within = padding::keys(source.lengths);
   const std::int64_t window = options_.window;
   switch (options_.locality) {
     case Locality::monotonic:

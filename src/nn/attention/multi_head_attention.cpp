@@ -86,9 +86,14 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& options)
                                               .max_distance = options_.max_distance}));
 }
 
+const Linear& MultiHeadAttention::out() const {
+  if (!out_) fail("attn::nn::MultiHeadAttention: there is no projection of the output");
+  return *out_;
+}
+
 double MultiHeadAttention::scale() const {
-  const auto channels = static_cast<double>(options_.hidden_dim / options_.heads);
-  return options_.scale.value_or(1.0 / std::sqrt(channels));
+  const std::int64_t channels = options_.hidden_dim / options_.heads;
+  return options_.scale.value_or(1.0 / std::sqrt(static_cast<double>(channels)));
 }
 
 /// The projections first, ..., first + parts - 1 of q, k, v, side by side.
@@ -147,7 +152,7 @@ Attended MultiHeadAttention::attend_heads(const Heads& heads,
 Attended MultiHeadAttention::forward_with(const Tensor& q, const Tensor& k, const Tensor& v,
                                           const AttentionContext& context) const {
   Attended result = attend_heads(project(q, k, v, context.rotary), context);
-  if (result.output.defined()) result.output = (*out_)(result.output);
+  if (result.output.defined()) result.output = out()(result.output);
   return result;
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "attn/core/error.hpp"
 #include "attn/nn/attention/multi_head_attention.hpp"
 #include "attn/nn/dropout.hpp"
 #include "attn/nn/layer_norm.hpp"
@@ -82,6 +83,16 @@ TransformerLayer::TransformerLayer(const TransformerLayerOptions& options,
                                                            .first = convention.feed}))),
       dropout_(add("dropout", Dropout(options_.dropout))) {}
 
+const LayerNorm& TransformerLayer::memory_norm() const {
+  if (!memory_norm_) fail("attn::nn::TransformerLayer: this layer has no memory");
+  return *memory_norm_;
+}
+
+const MultiHeadAttention& TransformerLayer::memory() const {
+  if (!memory_) fail("attn::nn::TransformerLayer: this layer has no memory");
+  return *memory_;
+}
+
 TransformerLayer::Result TransformerLayer::forward(const Tensor& x,
                                                    const AttentionContext& self,
                                                    const Tensor& memory,
@@ -99,9 +110,9 @@ TransformerLayer::Result TransformerLayer::forward(const Tensor& x,
   Tensor weights;
   if (memory_) {
     const Attended over =
-        memory_->forward_with(normal(y, *memory_norm_), memory, memory, over_memory);
+        memory_->forward_with(normal(y, memory_norm()), memory, memory, over_memory);
     weights = over.weights;
-    y = sum(y, over.output, *memory_norm_);
+    y = sum(y, over.output, memory_norm());
   }
   const Tensor hidden = activate(feed_in_(normal(y, feed_norm_)), options_.activation);
   return {sum(y, feed_out_(dropout_(hidden)), feed_norm_), weights};

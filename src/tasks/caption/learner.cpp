@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "attn/core/error.hpp"
@@ -21,7 +20,6 @@
 #include "attn/tasks/caption/caption_training.hpp"
 #include "attn/tasks/caption/digits.hpp"
 #include "attn/tasks/corpus.hpp"
-#include "attn/tasks/scores.hpp"
 #include "attn/tasks/training_run.hpp"
 #include "attn/tasks/value.hpp"
 #include "attn/tensor/random.hpp"

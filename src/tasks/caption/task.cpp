@@ -50,6 +50,7 @@ Pixels canvas_of(const Input& input) {
 
 std::vector<std::string> words_of(const Answer& answer) {
   std::vector<std::string> words;
+  words.reserve(answer.target.size());
   for (const std::int64_t word : answer.target) words.push_back(caption_text({word}));
   return words;
 }

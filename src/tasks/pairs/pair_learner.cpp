@@ -23,7 +23,6 @@
 #include "attn/models/seq2seq.hpp"
 #include "attn/nn/init.hpp"
 #include "attn/nn/module.hpp"
-#include "attn/tasks/answer.hpp"
 #include "attn/tasks/batches.hpp"
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/learner.hpp"

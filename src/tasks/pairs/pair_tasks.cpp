@@ -170,6 +170,7 @@ const PairTask& pair_task_named(std::string_view name) {
 std::vector<const Task*> shipped_tasks() {
   static const std::vector<TextTask> kTexts(all_pair_tasks().begin(), all_pair_tasks().end());
   std::vector<const Task*> tasks;
+  tasks.reserve(kTexts.size() + 1);
   for (const TextTask& task : kTexts) tasks.push_back(&task);
   tasks.push_back(&caption_task());
   return tasks;

@@ -1,5 +1,7 @@
 // summarise: the description of a Debian package becomes its one-line synopsis.
 
+#include "attn/tasks/task.hpp"
+
 #include <string>
 
 #include "attn/models/options.hpp"

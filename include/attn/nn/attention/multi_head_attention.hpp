@@ -124,7 +124,7 @@ class MultiHeadAttention : public Module {
 
   const Tensor& weight(std::size_t i) const { return weights_[i]; }
   const Tensor& bias(std::size_t i) const { return biases_[i]; }
-  const Linear& out() const { return *out_; }
+  const Linear& out() const;
   /// Null without relative positions.
   const RelativeShaw* relative() const { return relative_ ? &*relative_ : nullptr; }
   std::int64_t heads() const { return options_.heads; }

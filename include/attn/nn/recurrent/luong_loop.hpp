@@ -15,7 +15,6 @@
 #include "attn/nn/recurrent.hpp"
 #include "attn/nn/recurrent/decoder_step.hpp"
 #include "attn/tensor/ops/attention_decoder.hpp"
-#include "attn/tensor/ops/rnn.hpp"
 #include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {

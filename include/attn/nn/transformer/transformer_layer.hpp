@@ -87,8 +87,9 @@ class TransformerLayer : public Module {
   // Its parts, for a decoding and for those who look inside.
   const LayerNorm& self_norm() const { return self_norm_; }
   const MultiHeadAttention& self() const { return self_; }
-  const LayerNorm& memory_norm() const { return *memory_norm_; }
-  const MultiHeadAttention& memory() const { return *memory_; }
+  // Of a layer with a memory alone; InvalidArgument from another.
+  const LayerNorm& memory_norm() const;
+  const MultiHeadAttention& memory() const;
   const LayerNorm& feed_norm() const { return feed_norm_; }
   const Linear& feed_in() const { return feed_in_; }
   const Linear& feed_out() const { return feed_out_; }

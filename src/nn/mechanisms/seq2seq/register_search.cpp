@@ -3,6 +3,7 @@
 #include <string>
 
 #include "attn/core/error.hpp"
+#include "attn/nn/attention/luong_attention.hpp"
 #include "attn/nn/mechanisms/seq2seq/bahdanau_rnnsearch.hpp"
 #include "attn/nn/mechanisms/seq2seq/luong_decoder.hpp"
 #include "attn/nn/registry.hpp"
