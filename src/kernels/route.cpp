@@ -246,6 +246,31 @@ Refusal refuse_gpu_rows(const Call& call) {
   return kServes;
 }
 
+// Those of linear attention.
+
+/// EPYC, AVX-512, one thread: with 64 channels, where the state of a head stays in the
+/// first-level cache, chunks took 1.3 times as long as steps; with 128 they were up to 1.4
+/// times faster, with 256 up to 1.9; a decay for each channel needs 256. Few steps, as in
+/// decoding, fill no chunk.
+Refusal refuse_cpu_linear(const Call& call) {
+  constexpr std::int64_t kFewSteps = 24;
+  const std::int64_t wide = call.channel_decay ? 256 : 128;
+  if (is_f64(call)) return cannot("f64");
+  if (call.backward) return cannot("its backward runs in chunks");
+  if (call.queries >= kFewSteps && call.channels >= wide)
+    return slower("with so many steps and channels chunks are faster");
+  return kServes;
+}
+
+Refusal refuse_gpu_linear(const Call& call) {
+  if (call.backward || call.taped) return cannot("a backward follows");
+  return kServes;
+}
+
+Refusal refuse_none(const Call&) {
+  return kServes;
+}
+
 struct Entry {
   Route route;
   bool on_gpu;
@@ -276,10 +301,23 @@ constexpr std::array<Entry, kRoutes> kEntries{{
      "dot products and a normaliser that streams: one kernel asks each functor for each score"},
     {Route::gpu_rows, true, "gpu_rows", &refuse_gpu_rows,
      "whole rows of scores in plain loops, which serve every recipe"},
+    {Route::cpu_linear, false, "cpu_linear", &refuse_cpu_linear,
+     "linear attention step by step: the state of a head stays in the cache"},
+    {Route::cpu_chunks, false, "cpu_chunks", &refuse_none,
+     "linear attention in chunks: products within one, the state from one to the next"},
+    {Route::gpu_linear, true, "gpu_linear", &refuse_gpu_linear,
+     "linear attention step by step in one kernel"},
+    {Route::gpu_chunks, true, "gpu_chunks", &refuse_none,
+     "linear attention in chunks, made of ops that have a backward"},
 }};
 
 const Entry& entry_of(Route route) {
   return kEntries[static_cast<std::size_t>(route)];
+}
+
+/// Whether the route is of the call's device, and of its kind of attention.
+bool is_for(Route route, const Call& call) {
+  return entry_of(route).on_gpu == call.on_gpu && (route >= Route::cpu_linear) == call.linear;
 }
 
 }  // namespace
@@ -295,16 +333,15 @@ std::optional<Route> route_named(std::string_view name) {
 }
 
 bool serves(Route route, const Call& call) {
-  const Entry& entry = entry_of(route);
-  const Refusal refusal = entry.refuse(call);
-  return entry.on_gpu == call.on_gpu && (refusal.reason == nullptr || refusal.only_slower);
+  const Refusal refusal = entry_of(route).refuse(call);
+  return is_for(route, call) && (refusal.reason == nullptr || refusal.only_slower);
 }
 
 Route route(const Call& call, std::span<const Route> among) {
   const auto is_among = [&](Route candidate) {
     return among.empty() || std::find(among.begin(), among.end(), candidate) != among.end();
   };
-  if (forced && entry_of(*forced).on_gpu == call.on_gpu && is_among(*forced)) {
+  if (forced && is_for(*forced, call) && is_among(*forced)) {
     if (!serves(*forced, call))
       fail<Unsupported>("attn::route: ", name_of(*forced), " is forced and does not serve: ",
                         entry_of(*forced).refuse(call).reason);
@@ -312,7 +349,7 @@ Route route(const Call& call, std::span<const Route> among) {
   }
   const char* reason = "no such device";
   for (const Entry& entry : kEntries) {
-    if (entry.on_gpu != call.on_gpu || !is_among(entry.route)) continue;
+    if (!is_for(entry.route, call) || !is_among(entry.route)) continue;
     const Refusal refusal = entry.refuse(call);
     if (refusal.reason == nullptr) return entry.route;
     reason = refusal.reason;
@@ -330,7 +367,7 @@ std::string why(const Call& call) {
   std::string text = entry_of(chosen).because;
   if (forced == chosen) return text + "; it is forced";
   for (const Entry& entry : kEntries) {
-    if (entry.on_gpu != call.on_gpu || entry.route >= chosen) continue;
+    if (!is_for(entry.route, call) || entry.route >= chosen) continue;
     text += std::string("; not ") + entry.name + ": " + entry.refuse(call).reason;
   }
   return text;
@@ -365,6 +402,13 @@ const char* speed_of(Route route, const Call& call) {
                  : "14 TFLOP/s on an H200: 44 times slower than the best route";
     case Route::gpu_rows:
       return "not measured: plain loops, many times slower than the fused kernels";
+    case Route::cpu_linear:
+      return "1.2 to 1.6 times as fast as chunks (f32, 64 channels, docs/performance.md)";
+    case Route::cpu_chunks:
+      return "1.1 to 1.9 times as fast as step by step (f32, from 128 channels on)";
+    case Route::gpu_linear:
+    case Route::gpu_chunks:
+      return "not measured";
   }
   return "";
 }
@@ -400,7 +444,7 @@ void note_route(Route route) {
 }
 
 bool decodes_on_cpu(std::int64_t group, std::int64_t queries, std::int64_t keys, bool streams) {
-  if (forced && !entry_of(*forced).on_gpu) return forced == Route::cpu_decode && streams;
+  if (forced && is_for(*forced, {})) return forced == Route::cpu_decode && streams;
   return streams && has_few_queries(group, queries, keys);
 }
 

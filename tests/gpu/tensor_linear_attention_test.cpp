@@ -6,6 +6,7 @@
 #include <string>
 
 #include "attn/core/dtype.hpp"
+#include "attn/kernels/route.hpp"
 #include "attn/tensor/ops/linear_attention.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
@@ -50,6 +51,7 @@ TEST(GpuLinearAttention, AgreesWithTheCpuWithAndWithoutGradients) {
         for (const Tensor& each : x)
           there.push_back(each.defined() ? each.to(Device::gpu) : each);
         const Tensors got = run(there);
+        EXPECT_EQ(last_route(), Route::gpu_linear);
         expect_close(got[0], want[0], within);
         expect_close(got[1], want[1], within);
       }

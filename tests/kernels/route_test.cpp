@@ -61,6 +61,28 @@ TEST(Route, OfTheCpuFollowsTheNumberOfQueries) {
   EXPECT_EQ(route(on_cpu(8, 100, 4)), Route::cpu_packed);
 }
 
+TEST(Route, OfLinearAttentionFollowsStepsChannelsAndBackward) {
+  Call call{.queries = 4096, .keys = 4096, .channels = 127, .linear = true};
+  EXPECT_EQ(route(call), Route::cpu_linear);
+  call.channels = 128;
+  EXPECT_EQ(route(call), Route::cpu_chunks);
+  EXPECT_NE(why(call).find("not cpu_linear: with so many steps"), std::string::npos);
+  call.channel_decay = true;
+  EXPECT_EQ(route(call), Route::cpu_linear);
+  call = {.queries = 23, .keys = 23, .channels = 256, .linear = true};
+  EXPECT_EQ(route(call), Route::cpu_linear);
+  call.dtype = DType::f64;
+  EXPECT_EQ(route(call), Route::cpu_chunks);
+  call.on_gpu = true;
+  EXPECT_EQ(route(call), Route::gpu_linear);
+  call.taped = true;
+  EXPECT_EQ(route(call), Route::gpu_chunks);
+  // What is forced for one kind of attention leaves the other alone.
+  const ForceRoute rows(Route::gpu_rows);
+  EXPECT_EQ(route(call), Route::gpu_chunks);
+  EXPECT_FALSE(serves(Route::gpu_rows, call));
+}
+
 TEST(Route, OfTheCpuFollowsTheRecipe) {
   Recipe recipe;
   recipe.similarity = Similarity::additive;

@@ -51,6 +51,8 @@ TEST(Info, TellsTheRouteOfACall) {
       {"f32 sparsemax 2x8x64x64", "cpu_packed", "gpu_rows"},
       {"f64 2x8x64x64", "reference", "gpu_rows"},
       {"bf16 paged kv_heads=2 4x8x1x4096x128", "cpu_decode", "gpu_decode"},
+      {"f32 linear 1x8x4096x64", "cpu_linear", "gpu_linear"},
+      {"f32 linear train 1x8x4096x128", "cpu_chunks", "gpu_chunks"},
   };
   for (const auto& call : kCalls) {
     EXPECT_EQ(first_lines(call.query, false).find("route " + std::string(call.cpu) + "\nwhy "),

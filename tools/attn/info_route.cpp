@@ -1,8 +1,6 @@
 // attn info --route: which kernels a call of attention takes, and why.
 
 // SPDX-License-Identifier: Apache-2.0
-//
-// `attn info --route`: which kernels a call of attention takes.
 
 #include <fmt/core.h>
 
@@ -104,6 +102,8 @@ constexpr std::array kWords{
     Word{"train", &set_flag<&Call::taped>},
     Word{"paged", &set_flag<&Call::paged>},
     Word{"packed", &set_flag<&Call::packed>},
+    Word{"linear", &set_flag<&Call::linear>},
+    Word{"decays", &set_flag<&Call::channel_decay>},
 };
 
 [[noreturn]] void refuse(const std::string& word) {

@@ -37,8 +37,13 @@ enum class Route {
   gpu_tiles,     ///< the same on every GPU from Ampere on
   gpu_general,   ///< any recipe of dot products, asked functor by functor
   gpu_rows,      ///< whole rows in plain loops: everything else
+  // Those of linear attention.
+  cpu_linear,  ///< step by step, the state in registers and cache
+  cpu_chunks,  ///< products within a chunk of steps, the state from one to the next
+  gpu_linear,  ///< one kernel, step by step
+  gpu_chunks,  ///< chunks made of other ops, which have a backward
 };
-inline constexpr int kRoutes = 11;
+inline constexpr int kRoutes = 15;
 
 std::string_view name_of(Route route);
 std::optional<Route> route_named(std::string_view name);
@@ -60,8 +65,10 @@ struct Call {
   std::int64_t value_channels = 64;
   bool packed = false;
   bool paged = false;
-  bool aligned = true;  ///< rows of q, k and v begin on 16 bytes, channels side by side
-  bool taped = false;   ///< a backward will follow
+  bool linear = false;         ///< linear_attention(): keys write into a state
+  bool channel_decay = false;  ///< the state of it fades by each channel's own decay
+  bool aligned = true;         ///< rows of q, k and v begin on 16 bytes, channels side by side
+  bool taped = false;          ///< a backward will follow
   // What is wanted of the forward besides log-sum-exp.
   bool output = true;
   bool weights = false;  ///< all of them, or their sums by key

@@ -8,6 +8,7 @@
 #include "attn/core/error.hpp"
 #include "attn/kernels/gpu/linear.hpp"
 #include "attn/kernels/linear.hpp"
+#include "attn/kernels/route.hpp"
 #include "attn/pool/linear.hpp"
 #include "attn/tensor/gpu.hpp"
 #include "attn/tensor/shape.hpp"
@@ -30,15 +31,20 @@ struct Inputs {
   double scale = 1.0;
 };
 
-/// Whether a forward on the CPU is faster by products over chunks than step by step, where the
-/// state of a small head stays in the first-level cache. EPYC, AVX-512, one thread: with 64
-/// channels chunks took 1.3 times as long, with 128 they were up to 1.4 times faster, with 256
-/// up to 1.9; a decay for each channel needs 256. Few steps, as in decoding, fill no chunk.
-bool is_by_chunks(const Tensor& k, const Tensor& decay) {
-  constexpr std::int64_t kFewSteps = 24;
-  constexpr std::int64_t kWide = 128;
-  const bool by_channel = decay.defined() && decay.size(3) > 1;
-  return k.size(2) >= kFewSteps && k.size(3) >= (by_channel ? 2 * kWide : kWide);
+/// The route of a call whose q is [batch, heads, steps, channels].
+Route route_of(const Tensor& q, const Tensor& v, const Tensor& decay, bool taped) {
+  return route({.on_gpu = op::on_gpu(q),
+                .dtype = q.dtype(),
+                .batch = q.size(0),
+                .heads = q.size(1),
+                .kv_heads = v.size(1),
+                .queries = q.size(2),
+                .keys = q.size(2),
+                .channels = q.size(3),
+                .value_channels = v.size(3),
+                .linear = true,
+                .channel_decay = decay.defined() && decay.size(3) > 1,
+                .taped = taped});
 }
 
 pool::UpdateRule rule_of(const Tensor& decay, const Tensor& beta) {
@@ -107,7 +113,7 @@ LinearArgs<T> args_of(const Inputs& in) {
           .scale = in.scale};
 }
 
-LinearAttended forward(const Inputs& in) {
+LinearAttended forward(const Inputs& in, Route route) {
   const LinearAttended result{
       op::empty_like(in.q, in.v.size(3)),
       Tensor::empty({in.k.size(0), in.k.size(1), in.k.size(3), in.v.size(3)}, in.q.dtype(),
@@ -120,7 +126,7 @@ LinearAttended forward(const Inputs& in) {
         in.q,
         [&] {
           if constexpr (std::is_same_v<T, float>)
-            if (!is_by_chunks(in.k, in.decay)) return cpu::linear(args);
+            if (route == Route::cpu_linear) return cpu::linear(args);
           cpu::linear_chunks(args);
         },
         [&] {
@@ -184,10 +190,11 @@ LinearAttended linear_attention(const Tensor& q, const Tensor& k, const Tensor& 
                   packed_or_none(state),
                   scale};
   const std::array inputs{q, k, v, gates.decay, gates.beta, state};
-  // The GPU's kernel has no backward; that of the ops it can be made of serves.
-  if (op::on_gpu(q) && wants_grad(inputs))
+  const Route route = route_of(q, v, gates.decay, wants_grad(inputs));
+  note_route(route);
+  if (route == Route::gpu_chunks)
     return op::linear_attention_of_ops(q, k, v, gates, state, scale);
-  const LinearAttended result = forward(in);
+  const LinearAttended result = forward(in, route);
   std::array outputs{result.output, result.state};
   record("linear_attention", inputs, outputs,
          [q = Saved(in.q), k = Saved(in.k), v = Saved(in.v), decay = Saved(in.decay),
