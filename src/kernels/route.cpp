@@ -127,30 +127,6 @@ Refusal refuse_reference(const Call& call) {
 
 // The GPU's.
 
-Refusal refuse_gpu_matrix(const Call& call) {
-  const Recipe& recipe = recipe_of(call);
-  if (is_f64(call)) return cannot("f64");
-  if (call.packed || call.paged) return cannot("packed or paged sequences");
-  if (has_own_functor(recipe)) return cannot(kOwnFunctor);
-  if (call.backward) return cannot("its backward is that of the ops it is made of");
-  if (is_similarity(call, Similarity::cosine) || is_similarity(call, Similarity::distance))
-    return cannot("the similarity is no product or sum");
-  // Pooling takes a weight of 0 for one that does not count, which a score of 0 does.
-  const bool scores_alone =
-      catalogue::is<normalise::Identity>(recipe.normaliser) && !call.output && !call.arg_max;
-  if (!has_softmax(call) && !scores_alone) return cannot("the normaliser is not softmax");
-  if (std::any_of(recipe.factors.begin(), recipe.factors.end(), [](const AnyWeight& weight) {
-        return !weight.is_factor || weight.stage.data.slots > 0;
-      }))
-    return cannot("a weight modifier has tables or is no factor");
-  if (call.log_sum_exp || call.row_sums)
-    return cannot("log-sum-exp, sums by distance or the largest weights are wanted");
-  const bool fused = is_similarity(call, Similarity::dot) ||
-                     (is_similarity(call, Similarity::additive) && call.dtype == DType::f32);
-  if (fused && !call.weights && !call.arg_max) return slower("nobody looks at the weights");
-  return kServes;
-}
-
 /// What every fused kernel of dot products asks.
 Refusal refuse_dot(const Call& call) {
   const Recipe& recipe = recipe_of(call);
@@ -175,6 +151,32 @@ Refusal refuse_gpu_decode(const Call& call) {
   // Functors chosen at run time are asked row by row, each reading all keys.
   if (!call.paged && call.queries > kDecodeQueries && find(recipe, DecodeRecipes{}) < 0)
     return slower("more than 4 queries of a recipe without a decoding kernel of its own");
+  return kServes;
+}
+
+Refusal refuse_gpu_matrix(const Call& call) {
+  const Recipe& recipe = recipe_of(call);
+  if (is_f64(call)) return cannot("f64");
+  if (call.packed || call.paged) return cannot("packed or paged sequences");
+  if (has_own_functor(recipe)) return cannot(kOwnFunctor);
+  if (call.backward) return cannot("its backward is that of the ops it is made of");
+  if (is_similarity(call, Similarity::cosine) || is_similarity(call, Similarity::distance))
+    return cannot("the similarity is no product or sum");
+  // Pooling takes a weight of 0 for one that does not count, which a score of 0 does.
+  const bool scores_alone =
+      catalogue::is<normalise::Identity>(recipe.normaliser) && !call.output && !call.arg_max;
+  if (!has_softmax(call) && !scores_alone) return cannot("the normaliser is not softmax");
+  if (std::any_of(recipe.factors.begin(), recipe.factors.end(), [](const AnyWeight& weight) {
+        return !weight.is_factor || weight.stage.data.slots > 0;
+      }))
+    return cannot("a weight modifier has tables or is no factor");
+  if (call.log_sum_exp || call.row_sums)
+    return cannot("log-sum-exp, sums by distance or the largest weights are wanted");
+  const bool fused = is_similarity(call, Similarity::dot) ||
+                     (is_similarity(call, Similarity::additive) && call.dtype == DType::f32);
+  if (fused && !call.weights && !call.arg_max) return slower("nobody looks at the weights");
+  if (call.output && !call.arg_max && refuse_gpu_decode(call).reason == nullptr)
+    return slower("few queries and no backward: gpu_decode gives their weights in one launch");
   return kServes;
 }
 

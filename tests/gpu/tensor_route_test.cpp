@@ -61,6 +61,27 @@ TEST(GpuRoute, FewQueriesWithoutATapeDecode) {
   }
 }
 
+TEST(GpuRoute, FewQueriesDecodeAndShowTheirWeights) {
+  SKIP_WITHOUT_GPU();
+  for (const DType dtype : {DType::f32, DType::bf16})
+    for (const std::int64_t queries : {1, 4}) {
+      const Inputs in(queries, 37, 64, dtype);
+      const spec::Keep keep =
+          spec::lengths(Tensor::from(std::vector<std::int64_t>{37, 0}, {2}));
+      const auto run = [&](Device device) {
+        return attend(in.q.to(device), in.k.to(device), in.v.to(device), spec::scaled_dot(),
+                      keep, spec::softmax(), Want::output | Want::weights);
+      };
+      const Attended want = run(Device::cpu);
+      const Attended got = run(Device::gpu);
+      EXPECT_EQ(got.route, Route::gpu_decode);
+      EXPECT_FALSE(got.log_sum_exp.defined());
+      expect_close(got.output.to(Device::cpu), want.output, gpu_tolerance(dtype, 37), "output");
+      expect_close(got.weights.to(Device::cpu), want.weights, gpu_tolerance(dtype, 37),
+                   named("weights", dtype));
+    }
+}
+
 TEST(GpuRoute, ManyQueriesTakeWhatTheirTypeAndRecipeHave) {
   SKIP_WITHOUT_GPU();
   const bool hopper = gpu::capability().version == 90;

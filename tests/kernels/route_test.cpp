@@ -192,6 +192,13 @@ TEST(Route, OfTheGpuMakesAMatrixForThoseWhoLook) {
   call.recipe = &recipe;
   call.weights = true;
   EXPECT_EQ(route(call), Route::gpu_matrix);
+  call.queries = 4;
+  EXPECT_EQ(route(call), Route::gpu_decode);
+  call.taped = true;
+  EXPECT_EQ(route(call), Route::gpu_matrix);
+  call = on_gpu(DType::bf16, 64, 128);
+  call.recipe = &recipe;
+  call.weights = true;
   call.log_sum_exp = true;
   EXPECT_EQ(route(call), Route::gpu_hopper);
   call.log_sum_exp = false;

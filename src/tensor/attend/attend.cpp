@@ -160,7 +160,8 @@ Computed compute(const op::AttendTensors& in, const Recipe& recipe, const spec::
   op::AttendTensors& x = result.x;
   x.out = op::empty_like(x.q, x.v.size(3));
   const Shape rows{x.q.size(0), x.q.size(1), x.q.size(2)};
-  if (call.taped || want.has(Want::log_sum_exp))
+  if (call.taped || want.has(Want::log_sum_exp) ||
+      (route == Route::gpu_decode && result.looked.weights_alone()))
     x.stat = Tensor::empty(rows, p.dtype, p.device);
   if (keeps_similarities(call))
     x.similarities = Tensor::empty({rows[0], rows[1], rows[2], p.keys}, p.dtype);

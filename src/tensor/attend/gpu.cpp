@@ -7,6 +7,7 @@
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/kernels/args.hpp"
+#include "attn/kernels/catalogue.hpp"
 #include "attn/kernels/gpu/additive.hpp"
 #include "attn/kernels/gpu/attention.hpp"
 #include "attn/kernels/gpu/decode.hpp"
@@ -14,10 +15,10 @@
 #include "attn/kernels/recipe.hpp"
 #include "attn/kernels/route.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "tensor/attend/gpu.hpp"
 #include "tensor/attend/kernels.hpp"
 #include "tensor/attend/sizes.hpp"
 #include "tensor/attend/views.hpp"
+#include "tensor/gpu/pairs.hpp"
 #include "tensor/op.hpp"
 
 namespace attn::gpu {
@@ -63,6 +64,11 @@ void attend_forward(const op::AttendTensors& x, const Recipe& recipe, Route rout
 
 void attend_inspect(const op::AttendTensors& x, const Recipe& recipe,
                     const op::InspectInto& to) {
+  // A known log-sum-exp makes weights of scores at once.
+  if (x.stat.defined() && to.weights_alone() && x.q.dtype() != DType::f64 &&
+      recipe.similarity == Similarity::dot && recipe.factors.empty() &&
+      catalogue::is<normalise::Softmax>(recipe.normaliser))
+    return softmax_weights(recipe, x.q, x.k, x.stat, to.weights);
   // Nothing is pooled.
   op::AttendTensors rows = x;
   rows.v = x.v.slice(3, 0, 0);

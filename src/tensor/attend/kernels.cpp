@@ -6,7 +6,6 @@
 #include "attn/kernels/cpu/inspect.hpp"
 #include "attn/kernels/reference/attention.hpp"
 #include "attn/kernels/route.hpp"
-#include "tensor/attend/gpu.hpp"
 #include "tensor/attend/views.hpp"
 #include "tensor/op.hpp"
 
@@ -15,6 +14,12 @@ namespace attn::op {
 bool InspectInto::any() const {
   return weights.defined() || column_sums.defined() || distance_sums.defined() ||
          arg_max.defined() || top_keys.defined();
+}
+
+bool InspectInto::weights_alone() const {
+  InspectInto rest = *this;
+  rest.weights = {};
+  return weights.defined() && !rest.any();
 }
 
 void attend_forward(const AttendTensors& x, const Recipe& recipe, Route route) {

@@ -37,6 +37,7 @@ struct InspectInto {
   Tensor top_weights;
 
   bool any() const;
+  bool weights_alone() const;
 };
 void attend_inspect(const AttendTensors& x, const Recipe& recipe, const InspectInto& to);
 
@@ -57,3 +58,16 @@ void attend_backward(const AttendTensors& x, const Recipe& recipe, const AttendG
                      const RecipeGrads& tables);
 
 }  // namespace attn::op
+
+namespace attn::gpu {
+
+/// The same for tensors on the GPU.
+void attend_forward(const op::AttendTensors& x, const Recipe& recipe, Route route);
+/// What is looked at goes by rows, as attn/kernels/gpu/rows.hpp says, unless the log-sum-exp is
+/// known.
+void attend_inspect(const op::AttendTensors& x, const Recipe& recipe,
+                    const op::InspectInto& to);
+void attend_backward(const op::AttendTensors& x, const Recipe& recipe,
+                     const op::AttendGrads& grads, const RecipeGrads& tables);
+
+}  // namespace attn::gpu

@@ -1,9 +1,12 @@
 #include <cstdint>
 
 #include "attn/core/error.hpp"
+#include "attn/core/math.hpp"
+#include "attn/core/view.hpp"
 #include "attn/kernels/erase.hpp"
 #include "attn/normalise/softmax.hpp"
 #include "kernels/gpu/general/lower.cuh"
+#include "tensor/attend/views.hpp"
 #include "tensor/gpu/launch.cuh"
 #include "tensor/gpu/pairs.hpp"
 
@@ -68,6 +71,28 @@ __global__ void score_kernel(GeneralStages stages, PairPlaces places, const floa
   });
 }
 
+template <class T>
+__global__ void weights_kernel(GeneralStages stages, PairPlaces places, View<const T, 4> q,
+                               View<const T, 4> k, View<const float, 3> log_sum_exp,
+                               float* out) {
+  const std::int64_t group = places.heads / k.shape[1];
+  for_numbers(places.count, [&](std::int64_t i) {
+    const Site<float> at = places.at(i);
+    float score = -INFINITY;
+    if (stages.mask.keep(at)) {
+      const T* query = q.at(at.batch, at.head, at.q);
+      const T* key = k.at(at.batch, at.head / group, at.k);
+      float dot = 0.0f;
+#pragma unroll 4
+      for (std::int64_t c = 0; c < q.shape[3]; ++c)
+        dot += static_cast<float>(wide(query[c * q.strides[3]]) * wide(key[c * k.strides[3]]));
+      score = score_at(stages, at, dot);
+    }
+    out[i] =
+        score == -INFINITY ? 0.0f : attn::exp(score - *log_sum_exp.at(at.batch, at.head, at.q));
+  });
+}
+
 __global__ void backward_kernel(GeneralStages stages, StagesGrads<GeneralStages> grads,
                                 PairPlaces places, const float* s, LeftOut left_out,
                                 const float* grad, float* ds) {
@@ -128,6 +153,19 @@ void score_pairs(const Recipe& recipe, const Tensor& similarities, LeftOut left_
   score_kernel<<<blocks_for(out.numel()), kThreads, 0, stream()>>>(
       lowered.stages, PairPlaces(out), op::numbers<const float>(similarities),
       left_out == LeftOut::zero ? 0.0f : -INFINITY, op::numbers<float>(out));
+  check_launch();
+}
+
+void softmax_weights(const Recipe& recipe, const Tensor& q, const Tensor& k,
+                     const Tensor& log_sum_exp, const Tensor& out) {
+  const Lowered lowered = rest_of(recipe);
+  if (out.numel() == 0) return;
+  dispatch_numbers(q.dtype(), kWhere, [&](auto zero) {
+    using T = decltype(zero);
+    weights_kernel<<<blocks_for(out.numel(), kThreads), kThreads, 0, stream()>>>(
+        lowered.stages, PairPlaces(out), op::view<const T, 4>(q), op::view<const T, 4>(k),
+        op::view<const float, 3>(log_sum_exp), op::numbers<float>(out));
+  });
   check_launch();
 }
 

@@ -23,6 +23,10 @@ void score_pairs(const Recipe& recipe, const Tensor& similarities, LeftOut left_
 void score_pairs_backward(const Recipe& recipe, const RecipeGrads& tables,
                           const Tensor& similarities, LeftOut left_out, const Tensor& grad,
                           const Tensor& d_similarities);
+/// out = the weights [batch, heads, queries, keys], packed f32, of a softmax of dot products
+/// whose log-sum-exp [batch, heads, queries] is known. There are no weight modifiers.
+void softmax_weights(const Recipe& recipe, const Tensor& q, const Tensor& k,
+                     const Tensor& log_sum_exp, const Tensor& out);
 /// out = what the weight modifiers multiply the weight of each pair by; those without tables.
 void weight_factors(const Recipe& recipe, const Tensor& out);
 

@@ -88,6 +88,7 @@ void scatter_add(const Tensor&, int, const Tensor&, const IndexNames&, const Ten
 void score_pairs(const Recipe&, const Tensor&, LeftOut, const Tensor&) { refuse(); }
 void score_pairs_backward(const Recipe&, const RecipeGrads&, const Tensor&, LeftOut, const Tensor&, const Tensor&) { refuse(); }
 void pool_again(const Tensor&, const Tensor&, const Tensor&) { refuse(); }
+void softmax_weights(const Recipe&, const Tensor&, const Tensor&, const Tensor&, const Tensor&) { refuse(); }
 void weight_factors(const Recipe&, const Tensor&) { refuse(); }
 void additive_scores(const Tensor&, const Tensor&, const Tensor&, const Tensor&) { refuse(); }
 void additive_scores_backward(const Tensor&, const Tensor&, const Tensor&, const Tensor&, const Tensor&, const Tensor&, const Tensor&) { refuse(); }
