@@ -87,8 +87,9 @@ class CachingAllocator {
 std::shared_ptr<Storage> Storage::allocate(std::size_t bytes, Device device) {
   if (device == Device::gpu) {
     void* data = gpu::allocate(bytes);
-    return std::make_shared<Storage>(
-        data, bytes, device, [data, owner = gpu::stream()] { gpu::release(data, owner); });
+    return std::make_shared<Storage>(data, bytes, device, [data, bytes, owner = gpu::stream()] {
+      gpu::release(data, bytes, owner);
+    });
   }
   return std::make_shared<Storage>(CachingAllocator::shared().take(bytes), bytes, device,
                                    std::function<void()>{});

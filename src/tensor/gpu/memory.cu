@@ -1,8 +1,11 @@
 #include <cuda_runtime.h>
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <unordered_map>
 #include <vector>
 
 #include "attn/core/error.hpp"
@@ -14,10 +17,43 @@
 namespace attn::gpu {
 namespace {
 
+/// Small blocks that were given back, by size. What is queued on their stream later may use
+/// them at once, and asking the driver takes as long as launching a small kernel.
+class FreeBlocks {
+ public:
+  /// Null where there is none.
+  void* take(std::size_t bytes) {
+    const auto list = lists_.find(size_class(bytes));
+    if (list == lists_.end() || list->second.empty()) return nullptr;
+    void* block = list->second.back();
+    list->second.pop_back();
+    held_ -= list->first;
+    return block;
+  }
+  /// Whether it is taken back.
+  bool give_back(void* block, std::size_t bytes) {
+    if (bytes > kLargest || held_ > kMost) return false;
+    lists_[size_class(bytes)].push_back(block);
+    held_ += size_class(bytes);
+    return true;
+  }
+  static std::size_t size_class(std::size_t bytes) {
+    return bytes > kLargest ? bytes : std::bit_ceil(std::max<std::size_t>(bytes, 512));
+  }
+
+ private:
+  static constexpr std::size_t kLargest = std::size_t{1} << 20;
+  static constexpr std::size_t kMost = std::size_t{64} << 20;
+
+  std::unordered_map<std::size_t, std::vector<void*>> lists_;
+  std::size_t held_ = 0;
+};
+
 /// What one thread needs of the GPU.
 struct Context {
   cudaStream_t stream = nullptr;
   Fault* fault = nullptr;
+  FreeBlocks* blocks = nullptr;
 };
 
 /// Contexts of threads that ended wait for the next ones.
@@ -41,6 +77,7 @@ class Contexts {
     ATTN_CUDA_CALL(cudaStreamCreateWithFlags(&context.stream, cudaStreamNonBlocking));
     ATTN_CUDA_CALL(cudaHostAlloc(&context.fault, sizeof(Fault), cudaHostAllocMapped));
     *context.fault = {};
+    context.blocks = new FreeBlocks;
     return context;
   }
 
@@ -119,15 +156,17 @@ Bounds bounds(const char* where, const char* what, std::int64_t extent) {
 }
 
 void* allocate(std::size_t bytes) {
-  void* data = nullptr;
+  void* data = context().blocks->take(bytes);
   // An empty tensor has an address, too.
-  ATTN_CUDA_CALL(cudaMallocAsync(&data, bytes > 0 ? bytes : 1, stream()));
+  if (data == nullptr)
+    ATTN_CUDA_CALL(cudaMallocAsync(&data, FreeBlocks::size_class(bytes), stream()));
   return data;
 }
 
-void release(void* data, Stream owner) noexcept {
+void release(void* data, std::size_t bytes, Stream owner) noexcept {
   try {
     const cudaStream_t here = stream();
+    if (here == owner && context().blocks->give_back(data, bytes)) return;
     if (here != owner) {
       // This thread may still use it: its owner's stream waits before it hands it out again.
       cudaEvent_t done = nullptr;

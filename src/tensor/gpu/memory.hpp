@@ -12,9 +12,9 @@ namespace attn::gpu {
 
 /// Not initialised. It may be used by what is queued on stream() from now on.
 void* allocate(std::size_t bytes);
-/// Gives back what allocate() gave while stream() was `owner`. Never throws: it runs in
+/// Gives back what allocate(bytes) gave while stream() was `owner`. Never throws: it runs in
 /// destructors, and at the end of the program the driver may be gone.
-void release(void* data, Stream owner) noexcept;
+void release(void* data, std::size_t bytes, Stream owner) noexcept;
 
 /// From the CPU's memory, which may be reused at once.
 void upload(void* to, const void* from, std::size_t bytes);

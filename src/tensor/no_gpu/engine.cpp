@@ -51,7 +51,7 @@ void set_products(Products products) { precision = products; }
 Products products() { return precision; }
 
 void* allocate(std::size_t) { refuse(); }
-void release(void*, Stream) noexcept {}
+void release(void*, std::size_t, Stream) noexcept {}
 void upload(void*, const void*, std::size_t) { refuse(); }
 void download(void*, const void*, std::size_t) { refuse(); }
 void clear(void*, std::size_t) { refuse(); }
