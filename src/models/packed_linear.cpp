@@ -104,13 +104,14 @@ Tensor PackedLinear::multiply(const Tensor& x, const Tensor& added) const {
 
 Tensor PackedLinear::operator()(const Tensor& x, Then then) const {
   const NoGrad off_the_tape;
-  const Tensor made = panels_.defined() ? multiply(x, {}) : linear(x, weight_, bias_);
-  return then == Then::relu ? relu(made) : made;
+  if (!panels_.defined())
+    return then == Then::relu ? linear_relu(x, weight_, bias_) : linear(x, weight_, bias_);
+  return then == Then::relu ? relu(multiply(x, {})) : multiply(x, {});
 }
 
 Tensor PackedLinear::plus(const Tensor& x, const Tensor& added) const {
   const NoGrad off_the_tape;
-  return panels_.defined() ? multiply(x, added) : linear(x, weight_, bias_) + added;
+  return panels_.defined() ? multiply(x, added) : linear_plus(x, weight_, bias_, added);
 }
 
 PackedLinear PackedLayers::get(const Tensor& weight, const Tensor& bias) {

@@ -9,6 +9,7 @@
 #include "attn/core/dtype.hpp"
 #include "attn/tensor/gpu.hpp"
 #include "attn/tensor/ops.hpp"
+#include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "gpu/same_on_gpu.hpp"
 
@@ -51,6 +52,28 @@ TEST(GpuProduct, MatricesMayLieTurnedOrApart) {
         },
         gpu_tolerance(dtype, 40));
   }
+}
+
+TEST(GpuProduct, LinearIsFinishedInOneKernel) {
+  SKIP_WITHOUT_GPU();
+  const NoGrad off_the_tape;
+  for (const DType dtype : kReal)
+    for (const Shape& shape : {Shape{5}, Shape{2, 0, 5}, Shape{4, 7, 5}}) {
+      const Tensor x = random_tensor("x", shape).to(dtype);
+      const Tensor weight = random_tensor("weight", {6, 5}).to(dtype);
+      const Tensor bias = random_tensor("bias", {6}).to(dtype);
+      Shape out = shape;
+      out[-1] = 6;
+      const Tensor added = random_tensor("added", out).to(dtype);
+      const auto there = [](const Tensor& one) { return one.to(Device::gpu); };
+      const double within = gpu_tolerance(dtype, 20);
+      expect_close(linear_relu(there(x), there(weight), there(bias)).to(Device::cpu),
+                   linear_relu(x, weight, bias), within, named("relu", dtype));
+      expect_close(linear_plus(there(x), there(weight), there(bias), there(added)),
+                   linear_plus(x, weight, bias, added), within, named("plus", dtype));
+      expect_close(linear_plus(there(x), there(weight), {}, there(added)),
+                   linear_plus(x, weight, {}, added), within, named("no bias", dtype));
+    }
 }
 
 TEST(GpuProduct, LinearAddsItsBias) {

@@ -60,7 +60,7 @@ struct TypesOf {
 };
 
 /// What the choice of a kernel depends on.
-using Key = std::array<std::int64_t, 19>;
+using Key = std::array<std::int64_t, 21>;
 
 struct KeyHash {
   std::size_t operator()(const Key& key) const {
@@ -87,15 +87,17 @@ constexpr std::size_t kWorkspace = std::size_t{32} << 20;
 class Plan {
  public:
   template <class T>
-  Plan(cublasLtHandle_t handle, const Args<T>& args, const T* bias, Products products) {
+  Plan(cublasLtHandle_t handle, const Args<T>& args, const Finish<T>& finish,
+       Products products) {
     using Types = TypesOf<T>;
     check(cublasLtMatmulDescCreate(&operation_.handle, Types::compute(products), Types::kScale),
           "cublasLtMatmulDescCreate");
     set(CUBLASLT_MATMUL_DESC_TRANSA, operation_of(args.transpose_b));
     set(CUBLASLT_MATMUL_DESC_TRANSB, operation_of(args.transpose_a));
-    if (bias != nullptr) {
-      set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
-      set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
+    if (finish.bias != nullptr) {
+      set(CUBLASLT_MATMUL_DESC_EPILOGUE,
+          finish.relu ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS);
+      set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, finish.bias);
     }
     const auto batch = static_cast<std::int32_t>(args.batch);
     const auto lay_out = [&](Layout& to, std::int64_t rows, std::int64_t columns,
@@ -109,18 +111,19 @@ class Plan {
     lay_out(a_, args.transpose_a == Transpose::no ? args.k : args.m,
             args.transpose_a == Transpose::no ? args.m : args.k, args.lda, args.a_stride);
     lay_out(c_, args.n, args.m, args.ldc, args.c_stride);
-    choose(handle, args);
+    choose(handle, args, finish.added != nullptr ? finish.added : args.c);
   }
 
   template <class T>
-  void run(cublasLtHandle_t handle, const Args<T>& args, const T* bias, void* workspace,
-           cudaStream_t stream) {
+  void run(cublasLtHandle_t handle, const Args<T>& args, const Finish<T>& finish,
+           void* workspace, cudaStream_t stream) {
     using Scalar = typename TypesOf<T>::Scalar;
-    if (bias != nullptr) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
+    if (finish.bias != nullptr) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, finish.bias);
     const Scalar one = 1;
-    const auto beta = static_cast<Scalar>(args.beta);
+    const auto beta = finish.added != nullptr ? one : static_cast<Scalar>(args.beta);
+    const T* before = finish.added != nullptr ? finish.added : args.c;
     check(cublasLtMatmul(handle, operation_.handle, &one, args.b, b_.handle, args.a, a_.handle,
-                         &beta, args.c, c_.handle, args.c, c_.handle, &chosen_, workspace,
+                         &beta, before, c_.handle, args.c, c_.handle, &chosen_, workspace,
                          kWorkspace, stream),
           "cublasLtMatmul");
   }
@@ -147,7 +150,7 @@ class Plan {
   }
 
   template <class T>
-  void choose(cublasLtHandle_t handle, const Args<T>& args) {
+  void choose(cublasLtHandle_t handle, const Args<T>& args, const T* before) {
     Preference preference;
     check(cublasLtMatmulPreferenceCreate(&preference.handle), "cublasLtMatmulPreferenceCreate");
     const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t attribute, const auto& value) {
@@ -161,7 +164,7 @@ class Plan {
            static_cast<std::uint32_t>(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment(args.b));
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment(args.a));
-    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment(args.c));
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment(before));
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment(args.c));
     cublasLtMatmulHeuristicResult_t result{};
     int found = 0;
@@ -213,7 +216,7 @@ Engine& engine_of(cudaStream_t stream) {
 }  // namespace
 
 template <class T>
-void product_on_gpu(const Args<T>& args, const T* bias, CUstream_st* stream,
+void product_on_gpu(const Args<T>& args, const Finish<T>& finish, CUstream_st* stream,
                     Products products) {
   if (args.m == 0 || args.n == 0 || args.batch == 0) return;
   if (args.k <= 0) fail(kWhere, ": k is ", args.k, "; at least 1 is accepted");
@@ -222,7 +225,7 @@ void product_on_gpu(const Args<T>& args, const T* bias, CUstream_st* stream,
   if constexpr (std::is_same_v<T, float>) {
     if (products == Products::full && parts_pay(args)) {
       const Parted parted(args, stream);
-      return product_on_gpu(parted.args(), bias, stream, Products::tf32);
+      return product_on_gpu(parted.args(), finish, stream, Products::tf32);
     }
   }
   const Key key{static_cast<std::int64_t>(kDType<T>),
@@ -238,7 +241,9 @@ void product_on_gpu(const Args<T>& args, const T* bias, CUstream_st* stream,
                 args.a_stride,
                 args.b_stride,
                 args.c_stride,
-                bias != nullptr,
+                finish.bias != nullptr,
+                finish.relu,
+                finish.added != nullptr ? alignment(finish.added) : 0,
                 alignment(args.a),
                 alignment(args.b),
                 alignment(args.c),
@@ -246,13 +251,16 @@ void product_on_gpu(const Args<T>& args, const T* bias, CUstream_st* stream,
                 static_cast<std::int64_t>(products)};
   Engine& engine = engine_of(stream);
   std::unique_ptr<Plan>& plan = engine.plans[key];
-  if (!plan) plan = std::make_unique<Plan>(engine.handle, args, bias, products);
-  plan->run(engine.handle, args, bias, engine.workspace, stream);
+  if (!plan) plan = std::make_unique<Plan>(engine.handle, args, finish, products);
+  plan->run(engine.handle, args, finish, engine.workspace, stream);
 }
 
-template void product_on_gpu(const Args<float>&, const float*, CUstream_st*, Products);
-template void product_on_gpu(const Args<double>&, const double*, CUstream_st*, Products);
-template void product_on_gpu(const Args<BFloat16>&, const BFloat16*, CUstream_st*, Products);
-template void product_on_gpu(const Args<Float16>&, const Float16*, CUstream_st*, Products);
+template void product_on_gpu(const Args<float>&, const Finish<float>&, CUstream_st*, Products);
+template void product_on_gpu(const Args<double>&, const Finish<double>&, CUstream_st*,
+                             Products);
+template void product_on_gpu(const Args<BFloat16>&, const Finish<BFloat16>&, CUstream_st*,
+                             Products);
+template void product_on_gpu(const Args<Float16>&, const Finish<Float16>&, CUstream_st*,
+                             Products);
 
 }  // namespace attn::gemm

@@ -8,14 +8,17 @@
 namespace attn::gemm {
 
 template <class T>
-void product_on_gpu(const Args<T>&, const T*, CUstream_st*, Products) {
+void product_on_gpu(const Args<T>&, const Finish<T>&, CUstream_st*, Products) {
   fail<Unsupported>(
       "attn::gemm::product_on_gpu: this build has no CUDA; configure it with ATTN_CUDA=ON");
 }
 
-template void product_on_gpu(const Args<float>&, const float*, CUstream_st*, Products);
-template void product_on_gpu(const Args<double>&, const double*, CUstream_st*, Products);
-template void product_on_gpu(const Args<BFloat16>&, const BFloat16*, CUstream_st*, Products);
-template void product_on_gpu(const Args<Float16>&, const Float16*, CUstream_st*, Products);
+template void product_on_gpu(const Args<float>&, const Finish<float>&, CUstream_st*, Products);
+template void product_on_gpu(const Args<double>&, const Finish<double>&, CUstream_st*,
+                             Products);
+template void product_on_gpu(const Args<BFloat16>&, const Finish<BFloat16>&, CUstream_st*,
+                             Products);
+template void product_on_gpu(const Args<Float16>&, const Finish<Float16>&, CUstream_st*,
+                             Products);
 
 }  // namespace attn::gemm

@@ -125,7 +125,7 @@ typename GpuAttentionBackward<T>::OfKeys GpuAttentionBackward<T>::of_keys(
                            .a_stride = steps_ * at_.keys_count,
                            .b_stride = queries.stride,
                            .c_stride = at_.keys_count * at_.key_dim},
-                          nullptr, gpu::stream(), gpu::products());
+                          {}, gpu::stream(), gpu::products());
   return {d_keys, {}};
 }
 

@@ -49,6 +49,21 @@ void validate(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   op::require_same_kind(weight, bias, "attn::linear");
 }
 
+std::int64_t rows_of(const Tensor& x) {
+  Shape leading = x.shape();
+  leading[-1] = 1;
+  return leading.numel();
+}
+
+/// One product of all rows, whatever axes they have; off the tape.
+Tensor product(const Tensor& x, const Tensor& weight, const op::Finish& finish) {
+  const NoGrad off_the_tape;
+  Shape shape = x.shape();
+  shape[-1] = weight.size(0);
+  const Tensor rows = x.reshape({rows_of(x), weight.size(1)});
+  return op::multiplied(rows, weight.transpose(0, 1), finish).reshape(shape);
+}
+
 }  // namespace
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
@@ -57,17 +72,8 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
     return linear(x.to(DType::f32), weight.to(DType::f32),
                   bias.defined() ? bias.to(DType::f32) : bias)
         .to(x.dtype());
-  // One product of all rows, whatever axes they have.
-  Shape shape = x.shape();
-  shape[-1] = 1;
-  const std::int64_t rows = shape.numel();
-  shape[-1] = weight.size(0);
-  const Tensor y = [&] {
-    const NoGrad off_the_tape;
-    return op::multiplied(x.reshape({rows, weight.size(1)}), weight.transpose(0, 1), bias)
-        .reshape(shape);
-  }();
-  return record("attn::linear", {x, weight, bias}, y,
+  const std::int64_t rows = rows_of(x);
+  return record("attn::linear", {x, weight, bias}, product(x, weight, {bias}),
                 [rows, in = Saved(x), w = Saved(weight)](const Gradients& grads,
                                                          const Needs& needs) -> Gradients {
                   const Tensor grad = grads[0].reshape({rows, w.get().size(0)}).contiguous();
@@ -79,6 +85,24 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
                   if (needs[2]) down[2] = sum(grad, 0);
                   return down;
                 });
+}
+
+Tensor linear_relu(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  if (!op::on_gpu(x) || grad_enabled() || !bias.defined() || x.dtype() == DType::f64)
+    return relu(linear(x, weight, bias));
+  validate(x, weight, bias);
+  return product(x, weight, {.bias = bias, .relu = true});
+}
+
+Tensor linear_plus(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                   const Tensor& added) {
+  if (!op::on_gpu(x) || grad_enabled()) return linear(x, weight, bias) + added;
+  validate(x, weight, bias);
+  op::require_same_kind(x, added, "attn::linear_plus");
+  Shape shape = x.shape();
+  shape[-1] = weight.size(0);
+  op::require_shape(added, shape, "attn::linear_plus", "added");
+  return product(x, weight, {.bias = bias, .added = added.contiguous()});
 }
 
 }  // namespace attn

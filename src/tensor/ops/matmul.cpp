@@ -90,16 +90,16 @@ struct Batch {
 
 /// One product, or several that lie evenly, on the device of the data.
 template <class T>
-void run(const gemm::Args<T>& args, const T* bias, Device device) {
+void run(const gemm::Args<T>& args, const gemm::Finish<T>& finish, Device device) {
   if (device == Device::gpu) {
-    gemm::product_on_gpu(args, bias, gpu::stream(), gpu::products());
+    gemm::product_on_gpu(args, finish, gpu::stream(), gpu::products());
   } else if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
-    gemm::product(args, bias);
+    gemm::product(args, finish.bias);
   }
 }
 
 template <class T>
-void multiply(const Operand& a, const Operand& b, const Batch& batch, const Tensor& bias,
+void multiply(const Operand& a, const Operand& b, const Batch& batch, const op::Finish& how,
               const Tensor& c) {
   gemm::Args<T> args;
   args.m = c.size(-2);
@@ -113,7 +113,10 @@ void multiply(const Operand& a, const Operand& b, const Batch& batch, const Tens
   args.a = op::numbers<const T>(a.tensor);
   args.b = op::numbers<const T>(b.tensor);
   args.c = op::numbers<T>(c);
-  const T* added = bias.defined() ? op::numbers<const T>(bias) : nullptr;
+  const auto first = [](const Tensor& x) {
+    return x.defined() ? op::numbers<const T>(x) : nullptr;
+  };
+  gemm::Finish<T> finish{first(how.bias), first(how.added), how.relu};
   const std::int64_t a_step = Batch::even_step(batch.a);
   const std::int64_t b_step = Batch::even_step(batch.b);
   const auto count = static_cast<std::int64_t>(batch.a.size());
@@ -122,20 +125,21 @@ void multiply(const Operand& a, const Operand& b, const Batch& batch, const Tens
     args.a_stride = a_step;
     args.b_stride = b_step;
     args.c_stride = args.m * args.n;
-    return run(args, added, c.device());
+    return run(args, finish, c.device());
   }
   for (std::int64_t i = 0; i < count; ++i) {
     gemm::Args<T> one = args;
     one.a += batch.a[static_cast<std::size_t>(i)];
     one.b += batch.b[static_cast<std::size_t>(i)];
     one.c += i * args.m * args.n;
-    run(one, added, c.device());
+    run(one, finish, c.device());
+    if (finish.added != nullptr) finish.added += args.m * args.n;
   }
 }
 
 }  // namespace
 
-Tensor op::multiplied(const Tensor& x, const Tensor& y, const Tensor& bias) {
+Tensor op::multiplied(const Tensor& x, const Tensor& y, const Finish& finish) {
   const Operand a(x);
   const Operand b(y);
   const Batch batch(a.tensor, b.tensor);
@@ -143,11 +147,14 @@ Tensor op::multiplied(const Tensor& x, const Tensor& y, const Tensor& bias) {
   shape.push_back(x.size(-2));
   shape.push_back(y.size(-1));
   if (x.size(-1) == 0) {
-    const Tensor c = Tensor::zeros(shape, x.dtype(), x.device());
-    return bias.defined() ? add(c, bias) : c;
+    Tensor c = Tensor::zeros(shape, x.dtype(), x.device());
+    if (finish.bias.defined()) c = add(c, finish.bias);
+    if (finish.added.defined()) c = add(c, finish.added);
+    return finish.relu ? relu(c) : c;
   }
   const Tensor c = Tensor::empty(shape, x.dtype(), x.device());
-  const Tensor packed = bias.defined() ? bias.contiguous() : bias;
+  Finish packed = finish;
+  if (finish.bias.defined()) packed.bias = finish.bias.contiguous();
   if (is_half(x.dtype()) && on_gpu(x)) {
     if (x.dtype() == DType::bf16) multiply<BFloat16>(a, b, batch, packed, c);
     if (x.dtype() == DType::f16) multiply<Float16>(a, b, batch, packed, c);
@@ -173,7 +180,7 @@ void op::multiply_on_gpu(std::int64_t rows, const T* a, const Tensor& weight,
                            .c = c,
                            .ldc = weight.size(out),
                            .beta = beta},
-                          nullptr, gpu::stream(), gpu::products());
+                          {}, gpu::stream(), gpu::products());
 }
 
 template void op::multiply_on_gpu(std::int64_t, const float*, const Tensor&, gemm::Transpose,

@@ -11,9 +11,15 @@
 
 namespace attn::op {
 
+/// What becomes of a product; on the CPU a bias alone.
+struct Finish {
+  Tensor bias = {};   ///< [n], added to each row
+  Tensor added = {};  ///< packed, of the shape of the product
+  bool relu = false;  ///< with a bias
+};
 /// x y, [..., m, k] times [..., k, n], on either device: f32 and f64, on the GPU 16-bit types
-/// too. `bias` [n] or none is added to each row.
-Tensor multiplied(const Tensor& x, const Tensor& y, const Tensor& bias = {});
+/// too.
+Tensor multiplied(const Tensor& x, const Tensor& y, const Finish& finish = {});
 
 /// c [rows, n] = a [rows, k] times `weight`, or its transpose, plus beta c; on the GPU, packed
 /// but for the rows of the weight. T = float or double.

@@ -15,5 +15,10 @@ Tensor matmul(const Tensor& a, const Tensor& b);
 /// x that no gradient comes back to, such as one a mask hides, is not read by the weight's
 /// gradient.
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
+/// relu(linear(x, weight, bias)), and linear(x, weight, bias) + added, of the same shape: one
+/// kernel each on the GPU where nothing is recorded.
+Tensor linear_relu(const Tensor& x, const Tensor& weight, const Tensor& bias);
+Tensor linear_plus(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                   const Tensor& added);
 
 }  // namespace attn
