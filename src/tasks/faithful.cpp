@@ -69,8 +69,13 @@ Faithful::Faithful(const PairModel& model, const PairTask& task,
     for (const std::string& number : source.numbers)
       for (std::size_t length = 1; length <= number.size(); ++length)
         source.beginnings.insert(number.substr(0, length));
-    for (const char mark : marks_)
-      if (plain.find(mark) == std::string::npos) source.missing_marks += mark;
+    std::string missing = marks_;
+    std::erase_if(missing, [&](char mark) { return plain.find(mark) != std::string::npos; });
+    for (const Written& one : marked_)
+      if (one.text.find_first_of(missing) != std::string::npos)
+        source.no_marks.push_back(one.token);
+    for (const Written& one : digits_)
+      if (!may_follow(source, "", one.text)) source.no_digits.push_back(one.token);
   }
 }
 
@@ -109,14 +114,15 @@ void Faithful::forbid(std::size_t text, std::span<const std::int64_t> said,
   const auto forbid = [&](std::int64_t token) {
     log_probabilities[static_cast<std::size_t>(token)] = kForbidden;
   };
-  if (!source.missing_marks.empty())
-    for (const Written& one : marked_)
-      if (one.text.find_first_of(source.missing_marks) != std::string::npos) forbid(one.token);
+  std::for_each(source.no_marks.begin(), source.no_marks.end(), forbid);
   if (numbers_ == Numbers::free) return;
 
   const std::string number = open_number(said);
+  if (number.empty()) {
+    std::for_each(source.no_digits.begin(), source.no_digits.end(), forbid);
+    return;
+  }
   const bool is_open =
-      !number.empty() &&
       std::find(source.numbers.begin(), source.numbers.end(), number) == source.numbers.end();
   bool goes_on = false;
   for (const Written& one : digits_) {

@@ -44,7 +44,8 @@ class Faithful {
   struct Source {
     std::vector<std::string> numbers;
     std::set<std::string, std::less<>> beginnings;  ///< of its numbers
-    std::string missing_marks;
+    std::vector<std::int64_t> no_marks;             ///< tokens with marks that the text lacks
+    std::vector<std::int64_t> no_digits;  ///< tokens that may not follow outside a number
   };
 
   std::string open_number(std::span<const std::int64_t> said) const;
