@@ -31,6 +31,7 @@ models::SearchOptions search_of(const Task& task, const Choices& choices) {
   search.top = choices.top;
   search.seed = choices.seed;
   search.steering.temperature = choices.steering.temperature;
+  search.weights = choices.weights;
   if (search.best > search.beam)
     fail("attn::tasks::search_of: best ", search.best, " is more than a beam of ", search.beam,
          " finds; at most the beam is accepted");

@@ -157,10 +157,13 @@ class Answering {
   Answering(const tasks::Task& task, const TaskOptions& options, const Streams& streams)
       : card_(task.card()),
         options_(options),
+        choices_(options.choices),
         streams_(streams),
         answerer_(model_of(task, options)),
         // What reads JSON from the output would trip over a heat map.
-        maps_(options.map, options.json ? streams.err : streams.out) {}
+        maps_(options.map, options.json ? streams.err : streams.out) {
+    choices_.weights = options.weights || options.map.wanted();
+  }
 
   /// All of them, or none and an error that names the first that is refused.
   void all(std::vector<Question> questions) {
@@ -208,7 +211,7 @@ class Answering {
     for (const Question& one : questions)
       if (one.problem.empty() && !one.is_blank()) inputs.push_back(one.input);
     const std::vector<tasks::Reply> replies =
-        answerer_(inputs, options_.choices, told_on(streams_.err));
+        answerer_(inputs, choices_, told_on(streams_.err));
     auto next = replies.begin();
     for (const Question& one : questions) {
       if (!one.problem.empty()) {
@@ -262,6 +265,7 @@ class Answering {
 
   const tasks::TaskCard& card_;
   const TaskOptions& options_;
+  tasks::Choices choices_;
   const Streams& streams_;
   tasks::Answerer answerer_;
   AnswerMaps maps_;

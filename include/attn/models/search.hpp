@@ -42,6 +42,7 @@ struct SearchOptions {
   std::int64_t top = 0;      ///< samples from so many likeliest tokens; 0: from all
   std::uint64_t seed = 1;    ///< random seed for sampling
   Steering steering{};       ///< changes of the attention
+  bool weights = true;       ///< hypotheses have them; without, decoding may be faster
   /// What the answer to a source (its place in the batch) must not say next, behind what it has
   /// said: its log-probability becomes -inf. Something must stay. Called from several threads.
   std::function<void(std::int64_t source, std::span<const std::int64_t> said,
@@ -55,7 +56,8 @@ struct Hypothesis {
   std::vector<std::int64_t> tokens;  ///< without kBos and kEos
   double score = 0.0;                ///< as ranked; of a consensus, the agreement, at most 1
   double log_probability = 0.0;
-  /// [tokens + 1, source], row-major, the last row belongs to kEos; empty without attention.
+  /// [tokens + 1, source], row-major, the last row belongs to kEos; empty without attention or
+  /// where they are not wanted.
   std::vector<float> weights;
   bool finished = false;  ///< met kEos before max_length
 };

@@ -39,7 +39,7 @@ struct LossOptions {
 /// What a model predicts after a step.
 struct Prediction {
   Tensor log_probabilities;  ///< [rows, target vocabulary]
-  Tensor weights;            ///< [rows, source]; not defined for a model without attention
+  Tensor weights;            ///< [rows, source]; none without attention, or where left out
 };
 
 /// A decoding under way. Rows are the sources of the batch, and later beams. Nothing is
@@ -54,6 +54,8 @@ class Decoding {
   /// Attention goes where `steering` says from here on. InvalidArgument from a model that has
   /// no attention or whose attention cannot be steered so.
   virtual void steer(const Steering& steering);
+  /// Nobody wants weights from here on; a model that can saves their work.
+  virtual void leave_out_weights() {}
 };
 
 /// The weights of a head.

@@ -57,6 +57,7 @@ struct Choices {
   /// Positions count over the tokens of the whole text, the end of each piece included. The
   /// step of a forced position counts within the piece that holds the position.
   models::Steering steering{};
+  bool weights = true;  ///< answers of text have them; without, they may come faster
 };
 
 struct Answer {
@@ -67,7 +68,7 @@ struct Answer {
   bool finished = false;             ///< false: it was cut at the longest length
   std::vector<std::int64_t> source;  ///< tokens it read, eos included
   std::vector<std::int64_t> target;  ///< tokens it wrote
-  /// [target + 1, places of the input]; empty without attention.
+  /// [target + 1, places of the input]; empty without attention, or where not wanted.
   std::vector<float> weights;
   /// What else the model tells, by name: "gates" of each step.
   std::map<std::string, std::vector<float>> numbers{};

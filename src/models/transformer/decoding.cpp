@@ -18,6 +18,7 @@
 #include "attn/nn/recurrent/decoder_step.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/normalise.hpp"
+#include "attn/tensor/storage.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "models/copying.hpp"
@@ -57,6 +58,8 @@ class TransformerDecoding final : public Decoding {
  public:
   TransformerDecoding(const Transformer& model, const Tensor& source, const Tensor& lengths)
       : model_(model),
+        // What copies has weights of its own.
+        want_(model.copy() ? Want::output : Want::output | Want::weights),
         lengths_(lengths),
         covers_(model.options().copy == Copy::coverage),
         sources_(source.size(0)),
@@ -71,6 +74,7 @@ class TransformerDecoding final : public Decoding {
   Prediction step(const Tensor& tokens) override;
   void select(const Tensor& rows) override;
   void steer(const Steering& steering) override { steering_ = steering; }
+  void leave_out_weights() override { want_ = Want::output; }
 
  private:
   Prediction copied(const Tensor& inputs, const Tensor& states, const Tensor& logits,
@@ -80,6 +84,7 @@ class TransformerDecoding final : public Decoding {
 
   const Transformer& model_;
   Steering steering_;
+  Want want_;                   ///< of the last layer
   Tensor lengths_;              ///< i64 [sources]
   std::vector<Tensor> memory_;  ///< a layer each
   bool covers_;                 ///< whether it has coverage
@@ -108,16 +113,19 @@ Prediction TransformerDecoding::step(const Tensor& tokens) {
   const Transformer::Input in =
       model_.input(tokens.reshape({sources_, group_}), next_position());
   const nn::AttentionContext steering = step_context(steering_, length_, 1, memory_.front());
-  const Decoder::Next next = model_.decoder().next(
-      in.words, memory_,
-      {.keep = spec::lengths(lengths_) && steering.keep, .temperature = steering.temperature},
-      in.positions, layers_);
+  const Decoder::Next next =
+      model_.decoder().next(in.words, memory_,
+                            {.keep = spec::lengths(lengths_) && steering.keep,
+                             .temperature = steering.temperature,
+                             .want = want_},
+                            in.positions, layers_);
   ancestry_.append();
   ++length_;
   const Tensor logits = output_(next.states);
   if (model_.copy()) return copied(in.words, next.states, logits, steering);
-  return {log_softmax(logits).reshape({rows, logits.size(2)}),
-          next.weights.reshape({rows, next.weights.size(2)})};
+  return {
+      log_softmax(logits).reshape({rows, logits.size(2)}),
+      next.weights.defined() ? next.weights.reshape({rows, next.weights.size(2)}) : Tensor()};
 }
 
 Prediction TransformerDecoding::copied(const Tensor& inputs, const Tensor& states,
@@ -143,7 +151,8 @@ void TransformerDecoding::choose_sources(const std::vector<std::int64_t>& source
   if (sources == as_they_are) return;
   const Tensor index = Tensor::from(sources, {sources_});
   lengths_ = nn::select_rows(lengths_, 0, index);
-  for (Tensor& layer : memory_) layer = nn::select_rows(layer, 0, index);
+  const Tensor there = index.to(memory_.front().device());
+  for (Tensor& layer : memory_) layer = nn::select_rows(layer, 0, there);
   if (model_.copy() && !covers_) copying_.select(index);
 }
 
@@ -165,8 +174,14 @@ void TransformerDecoding::select(const Tensor& rows) {
   const Groups after = grouped(sources);
   group_ = after.size;
   choose_sources(after.sources);
-  const nn::RowMoves moves = ancestry_.select(chosen);
-  for (LayerStep& layer : layers_) layer.cache().select(moves);
+  if (memory_.front().device() == Device::gpu) {
+    // Kernels copy whole rows: which of their positions moved would have to be sent there.
+    const Tensor there = packed.to(Device::gpu);
+    for (LayerStep& layer : layers_) layer.cache().select(there);
+  } else {
+    const nn::RowMoves moves = ancestry_.select(chosen);
+    for (LayerStep& layer : layers_) layer.cache().select(moves);
+  }
   if (!covers_) return;
   copying_.select(packed);
   covered_ = nn::select_rows(covered_, 0, packed);

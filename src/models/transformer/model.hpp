@@ -62,13 +62,14 @@ class Decoder : public nn::Module {
                                   const PositionTables& positions) const;
 
   struct Next {
-    Tensor states;   ///< the shape of x
-    Tensor weights;  ///< [batch, positions, source], the mean over heads of the last layer's
+    Tensor states;  ///< the shape of x
+    /// [batch, positions, source], the mean over heads of the last layer's; none if unwanted.
+    Tensor weights;
   };
   /// The layers as a decoding runs them, nothing said as yet.
   std::vector<LayerStep> begin(PackedLayers& packed) const;
   /// One position: x [sources, rows of a source, dim]; `memory` and `steps` have one for each
-  /// layer.
+  /// layer, the last of which is asked for what `source` wants.
   Next next(const Tensor& x, const std::vector<Tensor>& memory,
             const nn::AttentionContext& source, const PositionTables& positions,
             std::vector<LayerStep>& steps) const;

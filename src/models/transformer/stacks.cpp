@@ -120,12 +120,11 @@ Decoder::Next Decoder::next(const Tensor& x, const std::vector<Tensor>& memory,
                             const nn::AttentionContext& source, const PositionTables& positions,
                             std::vector<LayerStep>& steps) const {
   nn::AttentionContext over = source;
+  over.want = Want::output;
   nn::TransformerLayer::Result y{x, {}};
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (i + 1 == steps.size()) over.want = Want::output | Want::weights;
-    y = steps[i](y.output, positions.rotary, memory[i], over);
-  }
-  return {norm_(y.output), mean(y.weights, 1)};
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    y = steps[i](y.output, positions.rotary, memory[i], i + 1 == steps.size() ? source : over);
+  return {norm_(y.output), y.weights.defined() ? mean(y.weights, 1) : Tensor()};
 }
 
 }  // namespace attn::models::transformer

@@ -128,11 +128,6 @@ void KvCache::Part::append(const Tensor& added, std::int64_t length, std::int64_
 }
 
 void KvCache::Part::select(const RowMoves& moves, std::int64_t length) {
-  if (!memory.defined() || memory.device() == Device::gpu) {
-    Tensor& all = memory.defined() ? memory : joined;
-    all = select_rows(all, 0, rows_after(moves, all.size(0)));
-    return;
-  }
   if (moves.rows == memory.size(0)) {
     move_within(memory, moves, length);
     return;
@@ -160,8 +155,17 @@ void KvCache::append(const Tensor& keys, const Tensor& values) {
 
 void KvCache::select(const RowMoves& moves) {
   if (length_ == 0) return;
+  if (!keys_.memory.defined() || keys_.memory.device() == Device::gpu)
+    return select(rows_after(moves, keys().size(0)));
   keys_.select(moves, length_);
   values_.select(moves, length_);
+}
+
+void KvCache::select(const Tensor& rows) {
+  for (Part* part : {&keys_, &values_}) {
+    part->memory = select_rows(part->memory, 0, rows);
+    part->joined = select_rows(part->joined, 0, rows);
+  }
 }
 
 Attended KvCache::attend_next(const Tensor& q, const Tensor& k, const Tensor& v,

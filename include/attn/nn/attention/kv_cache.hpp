@@ -57,6 +57,8 @@ class KvCache {
   void append(const Tensor& keys, const Tensor& values);
   /// Goes on with other rows, under NoGrad. Nothing happens to an empty cache.
   void select(const RowMoves& moves);
+  /// The same with whole rows, i64 [rows], as a GPU copies them.
+  void select(const Tensor& rows);
 
   /// [rows, kv_heads, length(), channels]; not defined while the cache is empty.
   Tensor keys() const { return keys_.seen(length_); }
