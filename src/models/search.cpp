@@ -5,9 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -16,13 +18,12 @@
 #include "attn/core/error.hpp"
 #include "attn/core/thread_pool.hpp"
 #include "attn/models/seq2seq.hpp"
+#include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/shape.hpp"
 #include "attn/tensor/storage.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "models/search_candidates.hpp"
-#include "models/search_consensus.hpp"
-#include "models/search_history.hpp"
-#include "models/search_sample.hpp"
+#include "models/head_row.hpp"
+#include "models/search_parts.hpp"
 
 namespace attn::models {
 namespace {
@@ -34,10 +35,27 @@ constexpr const char* kWhere = "attn::models::search: ";
 constexpr std::int64_t kRowsOfAPart = 80;
 /// The GPU takes all of it at once: a step costs its launches, whatever the rows.
 constexpr std::int64_t kRowsOnGpu = 4096;
+/// The likeliest words of a row that are fetched beyond those needed: some may be forbidden.
+constexpr std::int64_t kSpare = 8;
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
 std::size_t at(std::int64_t i) {
   return static_cast<std::size_t>(i);
+}
+
+/// Calls run(i) for all i below count on so many threads, and throws what the first threw.
+template <class Run>
+void in_parallel(std::size_t count, int threads, const Run& run) {
+  std::vector<std::exception_ptr> failures(count);
+  ThreadPool::shared().parallel_for(static_cast<int>(count), threads, [&](int i) {
+    try {
+      run(i);
+    } catch (...) {
+      failures[at(i)] = std::current_exception();
+    }
+  });
+  for (const std::exception_ptr& failure : failures)
+    if (failure) std::rethrow_exception(failure);
 }
 
 void check(const SearchOptions& options) {
@@ -72,6 +90,17 @@ struct Turn {
   std::vector<Candidate> ended;  ///< met kEos
 };
 
+/// What may come next, on the CPU: of each row the likeliest, or where those do not do, all.
+struct Next {
+  std::int64_t vocabulary;
+  Maximum likeliest{};
+  std::span<float> all{};  ///< [rows, vocabulary]
+
+  std::span<float> row(std::int64_t i) const {
+    return all.subspan(at(i * vocabulary), at(vocabulary));
+  }
+};
+
 class Search {
  public:
   /// `first` is the place of the first source in the whole batch.
@@ -85,6 +114,7 @@ class Search {
       options.steering.validate(source.size(1));
       decoding_->steer(options.steering);
     }
+    if (!options.weights) decoding_->leave_out_weights();
     for (std::int64_t i = 0; i < source.size(0); ++i) sources_.push_back({i, {0.0}, {}});
     history_.begin_step(std::vector<std::int64_t>(answers_.size(), kBos), {});
     tokens_.assign(answers_.size(), kBos);
@@ -97,10 +127,11 @@ class Search {
 
  private:
   void step(std::int64_t said);
-  void forbid_repeats(Tensor& log_probs) const;
-  void forbid_asked(Tensor& log_probs) const;
-  Turn turn_of(const Source& source, std::int64_t first_row, std::int64_t said,
-               const Tensor& log_probs) const;
+  void forbid(const Source& source, std::int64_t row, std::span<float> next) const;
+  bool offer(const Source& source, const Candidate& so_far, const Next& next,
+             Candidates& candidates) const;
+  std::optional<Turn> turn_of(const Source& source, std::int64_t first_row, std::int64_t said,
+                              const Next& next) const;
   void end(Source& source, const Turn& turn, std::int64_t said);
   bool is_done(Source& source, const Turn& turn, std::int64_t said) const;
   void finish(Source& source, const Turn& turn, std::int64_t first_row);
@@ -127,57 +158,66 @@ class Search {
   History history_;
 };
 
-/// Makes unlikely beyond choice what would say `no_repeat` tokens in a row a second time. kEos
-/// always stays: no hypothesis has said it.
-void Search::forbid_repeats(Tensor& log_probs) const {
-  const std::int64_t vocabulary = log_probs.size(1);
-  const std::size_t before = at(options_.no_repeat - 1);
-  float* rows = log_probs.mutable_data<float>();
-  for (std::int64_t row = 0; row < log_probs.size(0); ++row) {
-    const std::vector<std::int64_t> said = history_.tokens(row);
-    if (said.size() < before) continue;
-    const auto last = said.end() - static_cast<std::ptrdiff_t>(before);
+/// Makes unlikely beyond choice what would say `no_repeat` tokens in a row a second time, and
+/// what the caller forbids. kEos never repeats: no hypothesis has said it.
+void Search::forbid(const Source& source, std::int64_t row, std::span<float> next) const {
+  if (options_.no_repeat == 0 && !options_.forbid) return;
+  const std::vector<std::int64_t> said = history_.tokens(row);
+  const auto before = static_cast<std::ptrdiff_t>(options_.no_repeat - 1);
+  if (options_.no_repeat > 0 && std::ssize(said) >= before) {
+    const auto last = said.end() - before;
     for (auto from = said.begin(); from < last; ++from)
       if (std::equal(last, said.end(), from))
-        rows[row * vocabulary + from[static_cast<std::ptrdiff_t>(before)]] =
-            -std::numeric_limits<float>::infinity();
+        next[at(from[before])] = -std::numeric_limits<float>::infinity();
   }
+  if (options_.forbid) options_.forbid(first_ + source.index, said, next);
 }
 
-/// Makes unlikely beyond choice what the caller forbids.
-void Search::forbid_asked(Tensor& log_probs) const {
-  const std::int64_t vocabulary = log_probs.size(1);
-  float* const rows = log_probs.mutable_data<float>();
-  for (std::size_t i = 0; i < sources_.size(); ++i)
-    for (std::size_t j = 0; j < sources_[i].log_probabilities.size(); ++j) {
-      if (sources_[i].log_probabilities[j] == kNever) continue;
-      const auto row = static_cast<std::int64_t>(i) * width() + static_cast<std::int64_t>(j);
-      options_.forbid(first_ + sources_[i].index, history_.tokens(row),
-                      std::span(rows + row * vocabulary, at(vocabulary)));
-    }
+/// The ways on of a row; false if too few of its likeliest are not forbidden.
+bool Search::offer(const Source& source, const Candidate& so_far, const Next& next,
+                   Candidates& candidates) const {
+  if (!next.all.empty()) {
+    forbid(source, so_far.row, next.row(so_far.row));
+    candidates.offer(so_far.row, so_far.log_probability, next.row(so_far.row));
+    return true;
+  }
+  std::vector<float> open(at(next.vocabulary), 0.0f);
+  forbid(source, so_far.row, open);
+  const std::int64_t count = next.likeliest.values.size(1);
+  const float* values = next.likeliest.values.data<float>() + so_far.row * count;
+  const std::int64_t* tokens = next.likeliest.indices.data<std::int64_t>() + so_far.row * count;
+  std::vector<Candidate> likeliest;
+  for (std::int64_t i = 0; i < count; ++i)
+    if (tokens[i] >= kEos && open[at(tokens[i])] == 0.0f)
+      likeliest.push_back(
+          {so_far.log_probability + static_cast<double>(values[i]), so_far.row, tokens[i]});
+  if (std::ssize(likeliest) < 2 * options_.beam) return false;
+  // Equals are taken in index order.
+  std::sort(likeliest.begin(), likeliest.end(),
+            [](const Candidate& a, const Candidate& b) { return a.token < b.token; });
+  for (const Candidate& each : likeliest) candidates.offer(each);
+  return true;
 }
 
-Turn Search::turn_of(const Source& source, std::int64_t first_row, std::int64_t said,
-                     const Tensor& log_probs) const {
-  const std::int64_t vocabulary = log_probs.size(1);
-  const auto row_of = [&](std::int64_t row) {
-    return std::span(log_probs.data<float>() + row * vocabulary, at(vocabulary));
-  };
+std::optional<Turn> Search::turn_of(const Source& source, std::int64_t first_row,
+                                    std::int64_t said, const Next& next) const {
   std::vector<Candidate> ranked;
   if (options_.temperature > 0.0) {
     const Draw draw{options_.temperature, options_.top, options_.seed, first_ + source.index,
                     said};
-    const std::int64_t token = drawn(row_of(first_row), draw);
-    const double log_probability = row_of(first_row)[at(token)];
+    forbid(source, first_row, next.row(first_row));
+    const std::int64_t token = drawn(next.row(first_row), draw);
+    const double log_probability = next.row(first_row)[at(token)];
     ranked.push_back({source.log_probabilities[0] + log_probability, first_row, token});
   } else {
     // At most a beam of these is kEos, so a beam of others is among them.
     Candidates candidates(2 * options_.beam);
-    for (std::size_t i = 0; i < source.log_probabilities.size(); ++i)
-      if (source.log_probabilities[i] != kNever) {
-        const std::int64_t row = first_row + static_cast<std::int64_t>(i);
-        candidates.offer(row, source.log_probabilities[i], row_of(row));
-      }
+    for (std::size_t i = 0; i < source.log_probabilities.size(); ++i) {
+      const std::int64_t row = first_row + static_cast<std::int64_t>(i);
+      if (source.log_probabilities[i] != kNever &&
+          !offer(source, {source.log_probabilities[i], row, kEos}, next, candidates))
+        return std::nullopt;
+    }
     ranked = candidates.best();
   }
   Turn turn;
@@ -274,26 +314,38 @@ void Search::go_on(Source& source, const Turn& turn, std::int64_t first_row) {
 void Search::step(std::int64_t said) {
   const auto rows = static_cast<std::int64_t>(tokens_.size());
   const Prediction made = decoding_->step(Tensor::from(tokens_, {rows}));
-  Tensor log_probs = made.log_probabilities.to(DType::f32).to(Device::cpu).contiguous();
-  history_.end_step(made.weights);
-  if (options_.no_repeat > 0) forbid_repeats(log_probs);
-  if (options_.forbid) forbid_asked(log_probs);
-  std::vector<Turn> turns(sources_.size());
+  const Tensor log_probs = made.log_probabilities.to(DType::f32);
+  std::vector<std::optional<Turn>> turns(sources_.size());
   const std::int64_t each = width();
-  ThreadPool::shared().parallel_for(
-      static_cast<int>(turns.size()), ThreadPool::default_threads(),
-      [&](int i) { turns[at(i)] = turn_of(sources_[at(i)], i * each, said, log_probs); });
+  const auto take_turns = [&](const Next& next) {
+    in_parallel(turns.size(), ThreadPool::default_threads(), [&](int i) {
+      if (!turns[at(i)]) turns[at(i)] = turn_of(sources_[at(i)], i * each, said, next);
+    });
+  };
+  // A vocabulary of each row comes from the GPU only where its likeliest words do not do.
+  if (log_probs.device() == Device::gpu && options_.temperature == 0.0) {
+    const Maximum likeliest = top(log_probs, 2 * options_.beam + kSpare);
+    take_turns(
+        {log_probs.size(1), {on_cpu(likeliest.values), likeliest.indices.to(Device::cpu)}});
+  }
+  if (!std::all_of(turns.begin(), turns.end(), [](const auto& turn) { return bool(turn); })) {
+    const Tensor all = on_cpu(log_probs);
+    take_turns(
+        {.vocabulary = log_probs.size(1), .all = {all.mutable_data<float>(), at(all.numel())}});
+  }
+  history_.end_step(made.weights);
 
   std::vector<Source> rest;
   tokens_.clear();
   parents_.clear();
   for (std::size_t i = 0; i < sources_.size(); ++i) {
     const std::int64_t first_row = static_cast<std::int64_t>(i) * each;
-    end(sources_[i], turns[i], said);
-    if (is_done(sources_[i], turns[i], said)) {
-      finish(sources_[i], turns[i], first_row);
+    const Turn& turn = *turns[i];
+    end(sources_[i], turn, said);
+    if (is_done(sources_[i], turn, said)) {
+      finish(sources_[i], turn, first_row);
     } else {
-      go_on(sources_[i], turns[i], first_row);
+      go_on(sources_[i], turn, first_row);
       rest.push_back(std::move(sources_[i]));
     }
   }
@@ -322,24 +374,16 @@ std::vector<std::vector<Hypothesis>> search(const Seq2Seq& model, const Tensor& 
   const std::int64_t most = std::max<std::int64_t>(1, rows / options.beam);
   const std::int64_t parts = std::max<std::int64_t>(1, (sources + most - 1) / most);
   std::vector<std::vector<Hypothesis>> all(at(sources));
-  std::vector<std::exception_ptr> failures(at(parts));
-  ThreadPool::shared().parallel_for(
-      static_cast<int>(parts), on_gpu ? 1 : ThreadPool::default_threads(), [&](int task) {
-        // Callers sort by length: the long ones come first, so that threads end together.
-        const std::int64_t part = parts - 1 - task;
-        const std::int64_t begin = sources * part / parts;
-        const std::int64_t end = sources * (part + 1) / parts;
-        try {
-          auto answers = Search(model, source.slice(0, begin, end),
-                                lengths.slice(0, begin, end), options, begin)
-                             .run();
-          std::move(answers.begin(), answers.end(), all.begin() + begin);
-        } catch (...) {
-          failures[at(part)] = std::current_exception();
-        }
-      });
-  for (const std::exception_ptr& failure : failures)
-    if (failure) std::rethrow_exception(failure);
+  in_parallel(at(parts), on_gpu ? 1 : ThreadPool::default_threads(), [&](int task) {
+    // Callers sort by length: the long ones come first, so that threads end together.
+    const std::int64_t part = parts - 1 - task;
+    const std::int64_t begin = sources * part / parts;
+    const std::int64_t end = sources * (part + 1) / parts;
+    auto answers =
+        Search(model, source.slice(0, begin, end), lengths.slice(0, begin, end), options, begin)
+            .run();
+    std::move(answers.begin(), answers.end(), all.begin() + begin);
+  });
   return all;
 }
 

@@ -50,6 +50,25 @@ TEST(GpuReduce, LongSumsAreCutIntoParts) {
   }
 }
 
+TEST(GpuReduce, TheLargestOfEachRowAndTheirPlaces) {
+  SKIP_WITHOUT_GPU();
+  for (const std::int64_t columns : {0, 1, 3, 60, 1025, 5000}) {
+    // Whole numbers, so that many are equal.
+    Tensor x = random_ids("top", {5, columns}, -9, 9).to(DType::f32);
+    if (columns > 3) {
+      x.slice(0, 1, 2).fill(-std::numeric_limits<double>::infinity());
+      x.slice(0, 2, 3).slice(1, 1, columns).fill(std::numeric_limits<double>::quiet_NaN());
+    }
+    for (const std::int64_t count : {0, 1, 10, 33}) {
+      const Maximum want = top(x, count);
+      const Maximum got = top(x.to(Device::gpu), count);
+      EXPECT_EQ(got.values.to_vector<float>(), want.values.to_vector<float>()) << columns;
+      EXPECT_EQ(got.indices.to_vector<std::int64_t>(), want.indices.to_vector<std::int64_t>())
+          << columns;
+    }
+  }
+}
+
 TEST(GpuReduce, MaximaAndTheirPlaces) {
   SKIP_WITHOUT_GPU();
   for (const DType dtype : kReal) {

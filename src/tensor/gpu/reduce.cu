@@ -4,6 +4,7 @@
 
 #include "tensor/gpu/launch.cuh"
 #include "tensor/gpu/reduce.hpp"
+#include "tensor/gpu/team.cuh"
 
 namespace attn::gpu {
 namespace {
@@ -63,6 +64,37 @@ __global__ void argmax_kernel(std::int64_t count, std::int64_t extent, std::int6
   });
 }
 
+/// Larger for larger numbers, of equals for the first; 0 for NaN.
+__device__ std::uint64_t rank_of(float x, std::int64_t place) {
+  if (isnan(x)) return 0;
+  const std::uint32_t bits = __float_as_uint(x + 0.0f);  // 0 and -0 are equals
+  const std::uint32_t order = bits >> 31 != 0 ? ~bits : bits | 0x80000000u;
+  return static_cast<std::uint64_t>(order) << 32 | (UINT32_MAX - static_cast<unsigned>(place));
+}
+
+/// A team looks through its row once for each number: few are asked for, and rows stay in L1.
+template <class On>
+__global__ void top_kernel(On, std::int64_t rows, std::int64_t columns, std::int64_t count,
+                           const float* x, float* values, std::int64_t* indices) {
+  const std::int64_t row = On::row();
+  if (row >= rows) return;
+  const float* from = x + row * columns;
+  std::uint64_t last = UINT64_MAX;
+  for (std::int64_t n = row * count; n < (row + 1) * count; ++n) {
+    std::uint64_t best = 0;
+    On::each(columns, [&](std::int64_t i) {
+      const std::uint64_t rank = rank_of(from[i], i);
+      if (rank < last && rank > best) best = rank;
+    });
+    last = On::all(best, std::uint64_t{0},
+                   [](std::uint64_t a, std::uint64_t b) { return b > a ? b : a; });
+    if (On::rank() != 0) continue;
+    const auto place = static_cast<std::int64_t>(UINT32_MAX - static_cast<unsigned>(last));
+    values[n] = last == 0 ? -INFINITY : from[place];
+    indices[n] = last == 0 ? -1 : place;
+  }
+}
+
 /// Enough blocks to fill a large GPU twice; more parts only cost another pass.
 constexpr std::int64_t kEnough = 512;
 
@@ -104,6 +136,16 @@ void sum_middle(const Tensor& x, const op::AxisExtents& extents, const Tensor& o
     } else {
       sum_in_parts(op::numbers<const T>(x), extents, op::numbers<W>(out));
     }
+  });
+  check_launch();
+}
+
+void top(const Tensor& x, const Tensor& values, const Tensor& indices) {
+  if (values.numel() == 0) return;
+  with_team(x.size(0), x.size(1), [&](auto team, unsigned blocks) {
+    top_kernel<<<blocks, kThreads, 0, stream()>>>(
+        team, x.size(0), x.size(1), values.size(1), op::numbers<const float>(x),
+        op::numbers<float>(values), op::numbers<std::int64_t>(indices));
   });
   check_launch();
 }

@@ -16,4 +16,7 @@ void sum_middle(const Tensor& x, const op::AxisExtents& extents, const Tensor& o
 /// The first place of the largest along the extent, as i64 [outer, inner].
 void argmax(const Tensor& x, const op::AxisExtents& extents, const Tensor& out);
 
+/// The largest of each row of packed f32 x, as top() of attn/tensor/ops/reduce.hpp has them.
+void top(const Tensor& x, const Tensor& values, const Tensor& indices);
+
 }  // namespace attn::gpu

@@ -1,7 +1,11 @@
 #include "attn/tensor/ops/reduce.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <vector>
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
@@ -89,6 +93,30 @@ void argmax_cpu(const Tensor& x, const op::AxisExtents& extents, const Tensor& o
   });
 }
 
+void top_cpu(const Tensor& x, const Maximum& out) {
+  const std::int64_t columns = x.size(1);
+  const std::int64_t count = out.values.size(1);
+  float* values = out.values.mutable_data<float>();
+  auto* places = out.indices.mutable_data<std::int64_t>();
+  std::fill_n(values, out.values.numel(), -std::numeric_limits<float>::infinity());
+  std::fill_n(places, out.indices.numel(), -1);
+  op::each_row(x.size(0), columns, [&](std::int64_t row) {
+    const float* from = x.data<float>() + row * columns;
+    std::vector<std::int64_t> order;
+    for (std::int64_t i = 0; i < columns; ++i)
+      if (!std::isnan(from[i])) order.push_back(i);
+    const auto some = std::min(count, static_cast<std::int64_t>(order.size()));
+    std::partial_sort(order.begin(), order.begin() + some, order.end(), [&](auto a, auto b) {
+      return from[a] != from[b] ? from[a] > from[b] : a < b;
+    });
+    for (std::int64_t i = 0; i < some; ++i) {
+      const std::int64_t place = order[static_cast<std::size_t>(i)];
+      values[row * count + i] = from[place];
+      places[row * count + i] = place;
+    }
+  });
+}
+
 }  // namespace
 
 Tensor sum(const Tensor& x, int axis, Axis axes) {
@@ -162,6 +190,19 @@ Maximum max(const Tensor& x, int axis, Axis axes) {
   const Tensor values = gather(x, axis, indices);
   if (axes == Axis::keep) return {values, indices};
   return {values.squeeze(axis), indices.squeeze(axis)};
+}
+
+Maximum top(const Tensor& x, std::int64_t count) {
+  op::require_dtype(x, DType::f32, "attn::top", "the input");
+  if (x.rank() != 2 || count < 0)
+    fail("attn::top: ", count, " of ", x.text(), "; 0 and more of [rows, columns] is accepted");
+  const Tensor packed = x.detach().contiguous();
+  const Shape shape{x.size(0), count};
+  const Maximum out{Tensor::empty(shape, DType::f32, x.device()),
+                    Tensor::empty(shape, DType::i64, x.device())};
+  op::dispatch_device(
+      x, [&] { top_cpu(packed, out); }, [&] { gpu::top(packed, out.values, out.indices); });
+  return out;
 }
 
 }  // namespace attn

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "attn/core/dtype.hpp"
@@ -48,6 +49,19 @@ TEST(Reduce, EmptyExtentsSumToZeroAndHaveNoMaximum) {
   EXPECT_EQ(sum(Tensor::zeros({0, 3}), 0).to_vector<float>(), (std::vector<float>{0, 0, 0}));
   EXPECT_EQ(sum(Tensor::zeros({0})).item(), 0.0);
   EXPECT_THROW((void)argmax(Tensor::zeros({2, 0}), 1), InvalidArgument);
+  EXPECT_THROW((void)top(Tensor::zeros({2}), 1), InvalidArgument);
+}
+
+TEST(Reduce, TheLargestOfEachRowComeInOrder) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const Tensor x =
+      Tensor::from(std::vector<float>{2, 5, 5, -1, 7, nan, -infinity, 3, nan, nan}, {2, 5});
+  const Maximum most = top(x, 3);
+  EXPECT_EQ(most.values.to_vector<float>(),
+            (std::vector<float>{7, 5, 5, 3, -infinity, -infinity}));
+  EXPECT_EQ(most.indices.to_vector<std::int64_t>(),
+            (std::vector<std::int64_t>{4, 1, 2, 2, 1, -1}));
 }
 
 }  // namespace

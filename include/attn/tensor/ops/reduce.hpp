@@ -5,6 +5,8 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cstdint>
+
 #include "attn/tensor/tensor.hpp"
 
 namespace attn {
@@ -26,5 +28,8 @@ struct Maximum {
 };
 Maximum max(const Tensor& x, int axis, Axis axes = Axis::drop);
 Tensor argmax(const Tensor& x, int axis);
+/// The `count` largest of each row of x f32 [rows, columns], largest first and of equals the
+/// first; where there are no more, NaN not counting, -inf and the position -1. Off the tape.
+Maximum top(const Tensor& x, std::int64_t count);
 
 }  // namespace attn
