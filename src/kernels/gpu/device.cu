@@ -4,7 +4,7 @@
 #include <string>
 
 #include "attn/kernels/gpu/device.hpp"
-#include "attn/kernels/gpu/error.hpp"
+#include "attn/kernels/gpu/functor/decode_attribute.cuh"
 #include "kernels/gpu/hopper/tensor_map.cuh"
 
 namespace attn::gpu {
@@ -37,16 +37,10 @@ bool available() {
 }
 
 Capability capability() {
-  int device = 0;
-  int major = 0;
-  int minor = 0;
   Capability result;
-  ATTN_CUDA_CALL(cudaGetDevice(&device));
-  ATTN_CUDA_CALL(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
-  ATTN_CUDA_CALL(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
-  ATTN_CUDA_CALL(cudaDeviceGetAttribute(&result.shared_bytes,
-                                        cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  result.version = 10 * major + minor;
+  result.version = 10 * device_attribute(cudaDevAttrComputeCapabilityMajor) +
+                   device_attribute(cudaDevAttrComputeCapabilityMinor);
+  result.shared_bytes = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
   // Code of sm_90a runs on 9.0 alone, and reads through maps that the driver makes.
   if (result.version == 90 && (!kHasHopperCode || hopper::map_encoder() == nullptr))
     result.version = 80;

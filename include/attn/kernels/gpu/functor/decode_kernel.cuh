@@ -12,7 +12,6 @@
 #include "attn/core/concepts.hpp"
 #include "attn/core/math.hpp"
 #include "attn/kernels/args.hpp"
-#include "attn/kernels/gpu/functor/decode_load.cuh"
 #include "attn/kernels/gpu/functor/decode_merge.cuh"
 #include "attn/kernels/gpu/functor/decode_stages.cuh"
 #include "attn/kernels/gpu/functor/decode_tile.cuh"

@@ -14,7 +14,6 @@
 #include "attn/core/concepts.hpp"
 #include "attn/core/math.hpp"
 #include "attn/kernels/gpu/functor/copy.cuh"
-#include "attn/kernels/gpu/functor/decode_load.cuh"
 #include "attn/kernels/gpu/functor/decode_merge.cuh"
 #include "attn/kernels/gpu/functor/decode_stages.cuh"
 #include "attn/kernels/gpu/functor/decode_tile.cuh"
