@@ -1,10 +1,11 @@
 /// The formulas of the pointwise ops with their derivatives, written once for scalars, SIMD
-/// lanes and GPU threads.
+/// lanes and GPU threads, and the choice among them by number.
 
 #pragma once
 
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cstddef>
 #include <type_traits>
 
 #include "attn/core/macros.hpp"
@@ -130,6 +131,58 @@ struct Gate {
     return select(a >= V(0.5f), b, V(0));
   }
 };
+
+enum class UnaryOp { affine, exp, log, sqrt, square, abs, tanh, sigmoid, relu, gelu, elu, clamp };
+inline constexpr std::size_t kUnaryOps = 12;
+
+enum class BinaryOp { add, sub, mul, div, maximum, minimum, gate, equal };
+inline constexpr std::size_t kBinaryOps = 8;
+
+/// Calls run(the functor of the op).
+template <class Run>
+ATTN_FN auto with_functor(UnaryOp op, const Run& run) {
+  switch (op) {
+    case UnaryOp::affine: return run(Affine{});
+    case UnaryOp::exp: return run(Exp{});
+    case UnaryOp::log: return run(Log{});
+    case UnaryOp::sqrt: return run(Sqrt{});
+    case UnaryOp::square: return run(Square{});
+    case UnaryOp::abs: return run(Abs{});
+    case UnaryOp::tanh: return run(Tanh{});
+    case UnaryOp::sigmoid: return run(Sigmoid{});
+    case UnaryOp::relu: return run(Relu{});
+    case UnaryOp::gelu: return run(Gelu{});
+    case UnaryOp::elu: return run(Elu{});
+    case UnaryOp::clamp: break;
+  }
+  return run(Clamp{});
+}
+
+/// f(x) of the op.
+template <class V>
+ATTN_FN V forward(UnaryOp op, V x, V a, V b) {
+  return with_functor(op, [&](auto f) { return decltype(f)::forward(x, a, b); });
+}
+/// Its slope, y being f(x).
+template <class V>
+ATTN_FN V slope(UnaryOp op, V x, V y, V a, V b) {
+  return with_functor(op, [&](auto f) { return decltype(f)::slope(x, y, a, b); });
+}
+/// f(a, b) of the op.
+template <class V>
+ATTN_FN V forward(BinaryOp op, V a, V b) {
+  switch (op) {
+    case BinaryOp::add: return Add::forward(a, b);
+    case BinaryOp::sub: return Sub::forward(a, b);
+    case BinaryOp::mul: return Mul::forward(a, b);
+    case BinaryOp::div: return Div::forward(a, b);
+    case BinaryOp::maximum: return Maximum::forward(a, b);
+    case BinaryOp::minimum: return Minimum::forward(a, b);
+    case BinaryOp::gate: return Gate::forward(a, b);
+    case BinaryOp::equal: return Equal::forward(a, b);
+  }
+  return a;
+}
 
 // clang-format on
 

@@ -1,4 +1,4 @@
-/// What random tensors draw at each place, for CPU and GPU.
+/// What random tensors draw at each place, and which numbers a dropout drops, for CPU and GPU.
 
 #pragma once
 
@@ -54,6 +54,27 @@ struct NormalDraw {
     const double radius = deviation * std::sqrt(-2.0 * std::log(fraction(words.a, words.b)));
     const double angle = 2.0 * std::numbers::pi * fraction(words.c, words.d);
     return {mean + radius * std::cos(angle), mean + radius * std::sin(angle)};
+  }
+};
+
+/// Which random word decides about number i, for every number of lanes: a chunk of 64 numbers
+/// has 16 blocks of Philox; number j of it takes word j / 16 of block j % 16.
+inline constexpr int kDropoutBlocks = 16;
+inline constexpr int kDropoutChunk = 4 * kDropoutBlocks;
+
+/// What a dropout draws; enough to draw it again for the gradient.
+struct DropoutDraw {
+  std::uint64_t key;
+  std::uint32_t bound;  ///< words below it drop
+  double keep;          ///< what the others are multiplied by
+
+  /// The words of numbers i, i + 16, i + 32 and i + 48, for i % 64 < 16.
+  ATTN_FN PhiloxBlock<std::uint32_t> words(std::int64_t i) const {
+    const auto block =
+        static_cast<std::uint64_t>(i / kDropoutChunk * kDropoutBlocks + i % kDropoutBlocks);
+    return philox<std::uint32_t>(
+        {static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32), 0u, 1u},
+        key);
   }
 };
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "attn/tensor/gpu.hpp"
-#include "tensor/gpu/memory.hpp"
+#include "tensor/gpu/engine.hpp"
 
 namespace attn {
 namespace {

@@ -6,7 +6,7 @@
 #include <cub/device/device_radix_sort.cuh>
 
 #include "attn/core/error.hpp"
-#include "tensor/gpu/index.hpp"
+#include "tensor/gpu/engine.hpp"
 #include "tensor/gpu/launch.cuh"
 #include "tensor/ops/axis_extents.hpp"
 

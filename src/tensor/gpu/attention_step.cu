@@ -3,9 +3,9 @@
 #include <cstdint>
 
 #include "attn/core/math.hpp"
-#include "tensor/gpu/attention_step.hpp"
 #include "tensor/gpu/cells.cuh"
 #include "tensor/gpu/launch.cuh"
+#include "tensor/gpu/steps.hpp"
 #include "tensor/gpu/team.cuh"
 
 namespace attn::gpu {

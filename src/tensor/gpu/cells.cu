@@ -2,8 +2,8 @@
 
 #include "tensor/cell_formulas.hpp"
 #include "tensor/gpu/cells.cuh"
-#include "tensor/gpu/cells.hpp"
 #include "tensor/gpu/launch.cuh"
+#include "tensor/gpu/steps.hpp"
 
 namespace attn::gpu {
 namespace {

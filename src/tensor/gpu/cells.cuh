@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "tensor/cell_formulas.hpp"
-#include "tensor/gpu/cells.hpp"
+#include "tensor/gpu/steps.hpp"
 
 namespace attn::gpu {
 

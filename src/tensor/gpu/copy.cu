@@ -1,6 +1,6 @@
 #include <cstdint>
 
-#include "tensor/gpu/copy.hpp"
+#include "tensor/gpu/engine.hpp"
 #include "tensor/gpu/launch.cuh"
 
 namespace attn::gpu {
@@ -37,14 +37,6 @@ bool in_rows_of_16_bytes(Places<2>& places, std::int64_t size, const void* to,
   return true;
 }
 
-__global__ void copy_rows_kernel(Places<2> places, const uint4* from, uint4* to) {
-  for_numbers(places.count, [&](std::int64_t i) {
-    std::int64_t at[2];
-    places.at(i, at);
-    to[at[0]] = from[at[1]];
-  });
-}
-
 template <class T>
 __global__ void fill_kernel(Places<1> places, T value, T* to) {
   for_numbers(places.count, [&](std::int64_t i) {
@@ -66,39 +58,31 @@ void copy(const Tensor& from, const Tensor& to) {
   if (from.dtype() == to.dtype() &&
       in_rows_of_16_bytes(places, static_cast<std::int64_t>(size_of(to.dtype())),
                           op::address(to), op::address(from))) {
-    copy_rows_kernel<<<blocks_for(places.count), kThreads, 0, stream()>>>(
-        places, static_cast<const uint4*>(op::address(from)),
-        static_cast<uint4*>(op::address(to)));
-    return check_launch();
+    return launch(places.count, copy_kernel<uint4, uint4>, places,
+                  static_cast<const uint4*>(op::address(from)),
+                  static_cast<uint4*>(op::address(to)));
   }
   op::dispatch_any(from.dtype(), [&](auto source) {
     op::dispatch_any(to.dtype(), [&](auto target) {
       using From = decltype(source);
       using To = decltype(target);
-      copy_kernel<<<blocks_for(places.count), kThreads, 0, stream()>>>(
-          places, static_cast<const From*>(op::address(from)),
-          static_cast<To*>(op::address(to)));
-      check_launch();
+      launch(places.count, copy_kernel<From, To>, places,
+             static_cast<const From*>(op::address(from)), static_cast<To*>(op::address(to)));
     });
   });
 }
 
 void fill(const Tensor& to, double value) {
-  if (to.numel() == 0) return;
   const Places<1> places(to.shape(), {to.strides()});
   op::dispatch_any(to.dtype(), [&](auto zero) {
     using T = decltype(zero);
-    fill_kernel<<<blocks_for(places.count), kThreads, 0, stream()>>>(
-        places, op::convert<T>(value), static_cast<T*>(op::address(to)));
-    check_launch();
+    launch(places.count, fill_kernel<T>, places, op::convert<T>(value),
+           static_cast<T*>(op::address(to)));
   });
 }
 
 void count_up(const Tensor& to) {
-  if (to.numel() == 0) return;
-  count_up_kernel<<<blocks_for(to.numel()), kThreads, 0, stream()>>>(
-      to.numel(), static_cast<std::int64_t*>(op::address(to)));
-  check_launch();
+  launch(to.numel(), count_up_kernel, to.numel(), static_cast<std::int64_t*>(op::address(to)));
 }
 
 }  // namespace attn::gpu

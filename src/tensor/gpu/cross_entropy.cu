@@ -3,12 +3,14 @@
 #include <cstdint>
 
 #include "attn/core/math.hpp"
+#include "tensor/gpu/engine.hpp"
 #include "tensor/gpu/fault.cuh"
-#include "tensor/gpu/rows.hpp"
 #include "tensor/gpu/team.cuh"
 
 namespace attn::gpu {
 namespace {
+
+constexpr const char* kWhere = "attn::cross_entropy";
 
 /// Whether a row counts; a target that is no class is reported, and does not.
 __device__ bool counts(std::int64_t target, std::int64_t ignored, const Bounds& classes) {
@@ -105,7 +107,7 @@ __global__ void backward_kernel(On, std::int64_t rows, Bounds classes, CrossEntr
 }
 
 Bounds classes_of(const Tensor& x) {
-  return bounds("attn::cross_entropy", "target", x.size(-1));
+  return bounds(kWhere, "target", x.size(-1));
 }
 
 }  // namespace
@@ -114,7 +116,7 @@ void cross_entropy(const Tensor& x, const Tensor& targets, const CrossEntropy& o
                    const Tensor& statistics, const Tensor& loss, const Tensor& count) {
   const std::int64_t rows = targets.numel();
   const Tensor losses = Tensor::empty({rows}, DType::f64, Device::gpu);
-  dispatch_numbers(x.dtype(), "attn::cross_entropy", [&](auto zero) {
+  dispatch_numbers(x.dtype(), kWhere, [&](auto zero) {
     using T = decltype(zero);
     using W = WideOf<T>;
     if (rows > 0)
@@ -133,19 +135,14 @@ void cross_entropy(const Tensor& x, const Tensor& targets, const CrossEntropy& o
 void cross_entropy_backward(const Tensor& x, const Tensor& targets, const Tensor& statistics,
                             const Tensor& count, const Tensor& grad,
                             const CrossEntropy& options, const Tensor& dx) {
-  if (x.numel() == 0) return;
-  const std::int64_t rows = targets.numel();
-  dispatch_numbers(x.dtype(), "attn::cross_entropy", [&](auto zero) {
+  over_rows(x, kWhere, [&](auto zero, auto team, unsigned blocks, auto rows, auto) {
     using T = decltype(zero);
     using W = WideOf<T>;
-    with_team(rows, x.size(-1), [&](auto team, unsigned blocks) {
-      backward_kernel<<<blocks, kThreads, 0, stream()>>>(
-          team, rows, classes_of(x), options, op::numbers<const T>(x),
-          op::numbers<const std::int64_t>(targets), op::numbers<const W>(statistics),
-          op::numbers<const double>(count), op::numbers<const W>(grad), op::numbers<T>(dx));
-    });
+    backward_kernel<<<blocks, kThreads, 0, stream()>>>(
+        team, rows, classes_of(x), options, op::numbers<const T>(x),
+        op::numbers<const std::int64_t>(targets), op::numbers<const W>(statistics),
+        op::numbers<const double>(count), op::numbers<const W>(grad), op::numbers<T>(dx));
   });
-  check_launch();
 }
 
 }  // namespace attn::gpu

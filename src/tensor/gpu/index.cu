@@ -1,29 +1,19 @@
 #include <cstdint>
 
+#include "tensor/gpu/engine.hpp"
 #include "tensor/gpu/fault.cuh"
-#include "tensor/gpu/index.hpp"
 #include "tensor/gpu/launch.cuh"
 #include "tensor/ops/axis_extents.hpp"
 
 namespace attn::gpu {
 namespace {
 
-template <class T>
-__global__ void choose_kernel(std::int64_t count, std::int64_t places, std::int64_t inner,
-                              Bounds bounds, const T* x, const std::int64_t* index, T* out) {
-  for_numbers(count, [&](std::int64_t i) {
-    const std::int64_t place = index[i / inner % places];
-    const std::int64_t outer = i / inner / places;
-    out[i] = bounds.admits(place) ? x[(outer * bounds.extent + place) * inner + i % inner]
-                                  : op::convert<T>(0.0f);
-  });
-}
-
-template <class T>
+/// A place is named for each number, or once for all before and behind the axis.
+template <bool kForEach, class T>
 __global__ void gather_kernel(std::int64_t count, std::int64_t places, std::int64_t inner,
                               Bounds bounds, const T* x, const std::int64_t* index, T* out) {
   for_numbers(count, [&](std::int64_t i) {
-    const std::int64_t place = index[i];
+    const std::int64_t place = index[kForEach ? i : i / inner % places];
     const std::int64_t outer = i / inner / places;
     out[i] = bounds.admits(place) ? x[(outer * bounds.extent + place) * inner + i % inner]
                                   : op::convert<T>(0.0f);
@@ -51,42 +41,36 @@ __global__ void scatter_kernel(std::int64_t columns, std::int64_t places, std::i
 
 void choose_places(const Tensor& x, int axis, const Tensor& index, const IndexNames& names,
                    const Tensor& out) {
-  if (out.numel() == 0) return;
   const op::AxisExtents from(x.shape(), axis);
   op::dispatch_any(x.dtype(), [&](auto zero) {
     using T = decltype(zero);
-    choose_kernel<<<blocks_for(out.numel()), kThreads, 0, stream()>>>(
-        out.numel(), index.numel(), from.inner, bounds(names.where, names.what, from.extent),
-        op::numbers<const T>(x), op::numbers<const std::int64_t>(index), op::numbers<T>(out));
+    launch(out.numel(), gather_kernel<false, T>, out.numel(), index.numel(), from.inner,
+           bounds(names.where, names.what, from.extent), op::numbers<const T>(x),
+           op::numbers<const std::int64_t>(index), op::numbers<T>(out));
   });
-  check_launch();
 }
 
 void gather(const Tensor& x, int axis, const Tensor& index, const IndexNames& names,
             const Tensor& out) {
-  if (out.numel() == 0) return;
   const op::AxisExtents to(index.shape(), axis);
   op::dispatch_any(x.dtype(), [&](auto zero) {
     using T = decltype(zero);
-    gather_kernel<<<blocks_for(out.numel()), kThreads, 0, stream()>>>(
-        out.numel(), to.extent, to.inner, bounds(names.where, names.what, x.size(axis)),
-        op::numbers<const T>(x), op::numbers<const std::int64_t>(index), op::numbers<T>(out));
+    launch(out.numel(), gather_kernel<true, T>, out.numel(), to.extent, to.inner,
+           bounds(names.where, names.what, x.size(axis)), op::numbers<const T>(x),
+           op::numbers<const std::int64_t>(index), op::numbers<T>(out));
   });
-  check_launch();
 }
 
 void scatter_add(const Tensor& x, int axis, const Tensor& index, const IndexNames& names,
                  const Tensor& out) {
-  if (x.numel() == 0) return;
   const op::AxisExtents from(x.shape(), axis);
   const std::int64_t columns = from.outer * from.inner;
   op::dispatch_real(x.dtype(), names.where, [&](auto zero) {
     using T = decltype(zero);
-    scatter_kernel<<<blocks_for(columns), kThreads, 0, stream()>>>(
-        columns, from.extent, from.inner, bounds(names.where, names.what, out.size(axis)),
-        op::numbers<const T>(x), op::numbers<const std::int64_t>(index), op::numbers<T>(out));
+    launch(columns, scatter_kernel<T>, columns, from.extent, from.inner,
+           bounds(names.where, names.what, out.size(axis)), op::numbers<const T>(x),
+           op::numbers<const std::int64_t>(index), op::numbers<T>(out));
   });
-  check_launch();
 }
 
 }  // namespace attn::gpu

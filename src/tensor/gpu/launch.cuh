@@ -154,4 +154,12 @@ inline void check_launch() {
   ATTN_CUDA_CALL(cudaGetLastError());
 }
 
+/// Launches a kernel whose threads walk `count` numbers, if there are any.
+template <class... Parameters, class... Args>
+void launch(std::int64_t count, void (*kernel)(Parameters...), const Args&... args) {
+  if (count == 0) return;
+  kernel<<<blocks_for(count), kThreads, 0, stream()>>>(args...);
+  check_launch();
+}
+
 }  // namespace attn::gpu

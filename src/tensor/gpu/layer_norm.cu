@@ -4,18 +4,13 @@
 #include <cstdint>
 
 #include "attn/core/math.hpp"
-#include "tensor/gpu/reduce.hpp"
-#include "tensor/gpu/rows.hpp"
+#include "tensor/gpu/engine.hpp"
 #include "tensor/gpu/team.cuh"
 
 namespace attn::gpu {
 namespace {
 
-/// Null for no tensor.
-template <class W>
-const W* or_null(const Tensor& x) {
-  return x.defined() ? op::numbers<const W>(x) : nullptr;
-}
+constexpr const char* kWhere = "attn::layer_norm";
 
 template <class On, class T>
 __global__ void forward_kernel(On, std::int64_t rows, std::int64_t count, const T* x,
@@ -114,39 +109,35 @@ __global__ void column_kernel(std::int64_t rows, std::int64_t count, std::int64_
 
 void layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps,
                 const Tensor& moments, const Tensor& out) {
-  if (x.numel() == 0) return;
-  const std::int64_t rows = moments.size(0);
-  const std::int64_t count = x.size(-1);
-  dispatch_numbers(x.dtype(), "attn::layer_norm", [&](auto zero) {
+  over_rows(x, kWhere, [&](auto zero, auto team, unsigned blocks, auto rows, auto count) {
     using T = decltype(zero);
     using W = WideOf<T>;
-    with_team(rows, count, [&](auto team, unsigned blocks) {
-      forward_kernel<<<blocks, kThreads, 0, stream()>>>(
-          team, rows, count, op::numbers<const T>(x), or_null<W>(weight), or_null<W>(bias),
-          static_cast<W>(eps), op::numbers<W>(moments), op::numbers<T>(out));
-    });
+    forward_kernel<<<blocks, kThreads, 0, stream()>>>(
+        team, rows, count, op::numbers<const T>(x), op::numbers_or_null<W>(weight),
+        op::numbers_or_null<W>(bias), static_cast<W>(eps), op::numbers<W>(moments),
+        op::numbers<T>(out));
   });
-  check_launch();
 }
 
 void layer_norm_backward(const Tensor& x, const Tensor& weight, const Tensor& moments,
                          const Tensor& grad, const Tensor& dx, const Tensor& sums) {
+  if (dx.defined())
+    over_rows(x, kWhere, [&](auto zero, auto team, unsigned blocks, auto rows, auto count) {
+      using T = decltype(zero);
+      using W = WideOf<T>;
+      backward_kernel<<<blocks, kThreads, 0, stream()>>>(
+          team, rows, count, op::numbers<const T>(x), op::numbers_or_null<W>(weight),
+          op::numbers<const W>(moments), op::numbers<const T>(grad), op::numbers<T>(dx));
+    });
+  if (x.numel() == 0 || !sums.defined()) return;
   const std::int64_t rows = moments.size(0);
   const std::int64_t count = x.size(-1);
-  if (x.numel() == 0) return;
   // Sixteen rows a thread and part, unless that makes more parts than a GPU can use.
   const std::int64_t chunks = std::clamp<std::int64_t>(rows / (16 * kRows), 1, 128);
   const std::int64_t chunk = (rows + chunks - 1) / chunks;
-  dispatch_numbers(x.dtype(), "attn::layer_norm", [&](auto zero) {
+  dispatch_numbers(x.dtype(), kWhere, [&](auto zero) {
     using T = decltype(zero);
     using W = WideOf<T>;
-    if (dx.defined())
-      with_team(rows, count, [&](auto team, unsigned blocks) {
-        backward_kernel<<<blocks, kThreads, 0, stream()>>>(
-            team, rows, count, op::numbers<const T>(x), or_null<W>(weight),
-            op::numbers<const W>(moments), op::numbers<const T>(grad), op::numbers<T>(dx));
-      });
-    if (!sums.defined()) return;
     const Tensor parts = Tensor::empty({chunks, 2, count}, kDType<W>, Device::gpu);
     const dim3 grid(static_cast<unsigned>((count + kColumns - 1) / kColumns),
                     static_cast<unsigned>(chunks));

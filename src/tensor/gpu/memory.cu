@@ -11,8 +11,8 @@
 #include "attn/core/error.hpp"
 #include "attn/kernels/gpu/error.hpp"
 #include "attn/tensor/gpu.hpp"
+#include "tensor/gpu/engine.hpp"
 #include "tensor/gpu/fault.cuh"
-#include "tensor/gpu/memory.hpp"
 
 namespace attn::gpu {
 namespace {

@@ -2,8 +2,8 @@
 #include <cstdint>
 
 #include "attn/pool/state.hpp"
+#include "tensor/gpu/engine.hpp"
 #include "tensor/gpu/launch.cuh"
-#include "tensor/gpu/merge.hpp"
 
 namespace attn::gpu {
 namespace {
@@ -56,27 +56,21 @@ __global__ void backward_kernel(Parts<const T> in, std::int64_t rows, int channe
 
 void merge(const std::array<Tensor, 4>& in, const Tensor& out, const Tensor& log_sum_exp) {
   const std::int64_t rows = log_sum_exp.numel();
-  if (rows == 0) return;
   op::dispatch_real(out.dtype(), kWhere, [&](auto zero) {
     using T = decltype(zero);
-    merge_kernel<<<blocks_for(std::max(rows, out.numel())), kThreads, 0, stream()>>>(
-        Parts<const T>(in), rows, out.size(-1), op::numbers<T>(out),
-        op::numbers<T>(log_sum_exp));
+    launch(std::max(rows, out.numel()), merge_kernel<T>, Parts<const T>(in), rows, out.size(-1),
+           op::numbers<T>(out), op::numbers<T>(log_sum_exp));
   });
-  check_launch();
 }
 
 void merge_backward(const std::array<Tensor, 4>& in, const Tensor& d_out,
                     const Tensor& d_log_sum_exp, const std::array<Tensor, 4>& down) {
   const std::int64_t rows = d_log_sum_exp.numel();
-  if (rows == 0) return;
   op::dispatch_real(d_out.dtype(), kWhere, [&](auto zero) {
     using T = decltype(zero);
-    backward_kernel<<<blocks_for(rows), kThreads, 0, stream()>>>(
-        Parts<const T>(in), rows, static_cast<int>(d_out.size(-1)), op::numbers<const T>(d_out),
-        op::numbers<const T>(d_log_sum_exp), Parts<T>(down));
+    launch(rows, backward_kernel<T>, Parts<const T>(in), rows, static_cast<int>(d_out.size(-1)),
+           op::numbers<const T>(d_out), op::numbers<const T>(d_log_sum_exp), Parts<T>(down));
   });
-  check_launch();
 }
 
 }  // namespace attn::gpu

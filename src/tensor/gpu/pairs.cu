@@ -149,11 +149,9 @@ Lowered rest_of(const Recipe& recipe, const RecipeGrads& grads = {}) {
 void score_pairs(const Recipe& recipe, const Tensor& similarities, LeftOut left_out,
                  const Tensor& out) {
   const Lowered lowered = rest_of(recipe);
-  if (out.numel() == 0) return;
-  score_kernel<<<blocks_for(out.numel()), kThreads, 0, stream()>>>(
-      lowered.stages, PairPlaces(out), op::numbers<const float>(similarities),
-      left_out == LeftOut::zero ? 0.0f : -INFINITY, op::numbers<float>(out));
-  check_launch();
+  launch(out.numel(), score_kernel, lowered.stages, PairPlaces(out),
+         op::numbers<const float>(similarities), left_out == LeftOut::zero ? 0.0f : -INFINITY,
+         op::numbers<float>(out));
 }
 
 void softmax_weights(const Recipe& recipe, const Tensor& q, const Tensor& k,
@@ -174,19 +172,15 @@ void score_pairs_backward(const Recipe& recipe, const RecipeGrads& tables,
                           const Tensor& d_similarities) {
   const Lowered lowered = rest_of(recipe, tables);
   clear_tables(tables, stream());
-  if (grad.numel() == 0) return;
-  backward_kernel<<<blocks_for(grad.numel()), kThreads, 0, stream()>>>(
-      lowered.stages, lowered.grads, PairPlaces(grad), op::numbers<const float>(similarities),
-      left_out, op::numbers<const float>(grad), op::numbers<float>(d_similarities));
-  check_launch();
+  launch(grad.numel(), backward_kernel, lowered.stages, lowered.grads, PairPlaces(grad),
+         op::numbers<const float>(similarities), left_out, op::numbers<const float>(grad),
+         op::numbers<float>(d_similarities));
 }
 
 void pool_again(const Tensor& weights, const Tensor& v, const Tensor& out) {
-  if (out.numel() == 0) return;
-  pool_again_kernel<<<blocks_for(out.numel()), kThreads, 0, stream()>>>(
-      PairPlaces(weights), out.size(3), op::numbers<const float>(weights),
-      op::numbers<const float>(v), op::numbers<float>(out), out.numel());
-  check_launch();
+  launch(out.numel(), pool_again_kernel, PairPlaces(weights), out.size(3),
+         op::numbers<const float>(weights), op::numbers<const float>(v),
+         op::numbers<float>(out), out.numel());
 }
 
 void weight_factors(const Recipe& recipe, const Tensor& out) {
@@ -196,10 +190,7 @@ void weight_factors(const Recipe& recipe, const Tensor& out) {
       fail<Unsupported>(kWhere,
                         ": weights, or this similarity, on the gpu with a weight modifier that "
                         "has tables; dropout is accepted");
-  if (out.numel() == 0) return;
-  factor_kernel<<<blocks_for(out.numel()), kThreads, 0, stream()>>>(
-      lowered.stages, PairPlaces(out), op::numbers<float>(out));
-  check_launch();
+  launch(out.numel(), factor_kernel, lowered.stages, PairPlaces(out), op::numbers<float>(out));
 }
 
 }  // namespace attn::gpu

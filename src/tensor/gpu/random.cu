@@ -1,7 +1,7 @@
 #include <cstdint>
 
+#include "tensor/gpu/engine.hpp"
 #include "tensor/gpu/launch.cuh"
-#include "tensor/gpu/random.hpp"
 
 namespace attn::gpu {
 namespace {
@@ -35,31 +35,24 @@ __global__ void draw_kernel(Draw draw, std::uint64_t key, std::int64_t count, do
   });
 }
 
-template <class Draw>
-void launch_draw(const Draw& draw, std::uint64_t key, const Tensor& out) {
-  if (out.numel() == 0) return;
-  draw_kernel<<<blocks_for(out.numel() / 2 + 1), kThreads, 0, stream()>>>(
-      draw, key, out.numel(), op::numbers<double>(out));
-  check_launch();
-}
-
 }  // namespace
 
 void dropout(const op::DropoutDraw& draw, const Tensor& x, const Tensor& y) {
   if (x.numel() == 0) return;
   dispatch_numbers(x.dtype(), "attn::dropout", [&](auto zero) {
     using T = decltype(zero);
-    dropout_kernel<<<blocks_for(x.numel() / 4 + op::kDropoutBlocks), kThreads, 0, stream()>>>(
-        draw, x.numel(), op::numbers<const T>(x), op::numbers<T>(y));
+    launch(x.numel() / 4 + op::kDropoutBlocks, dropout_kernel<T>, draw, x.numel(),
+           op::numbers<const T>(x), op::numbers<T>(y));
   });
-  check_launch();
 }
 
 void draw(const op::UniformDraw& draw, std::uint64_t key, const Tensor& out) {
-  launch_draw(draw, key, out);
+  launch((out.numel() + 1) / 2, draw_kernel<op::UniformDraw>, draw, key, out.numel(),
+         op::numbers<double>(out));
 }
 void draw(const op::NormalDraw& draw, std::uint64_t key, const Tensor& out) {
-  launch_draw(draw, key, out);
+  launch((out.numel() + 1) / 2, draw_kernel<op::NormalDraw>, draw, key, out.numel(),
+         op::numbers<double>(out));
 }
 
 }  // namespace attn::gpu

@@ -2,8 +2,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "tensor/gpu/engine.hpp"
 #include "tensor/gpu/launch.cuh"
-#include "tensor/gpu/reduce.hpp"
 #include "tensor/gpu/team.cuh"
 
 namespace attn::gpu {
@@ -151,14 +151,11 @@ void top(const Tensor& x, const Tensor& values, const Tensor& indices) {
 }
 
 void argmax(const Tensor& x, const op::AxisExtents& extents, const Tensor& out) {
-  if (out.numel() == 0) return;
   dispatch_numbers(x.dtype(), "attn::argmax", [&](auto zero) {
     using T = decltype(zero);
-    argmax_kernel<<<blocks_for(out.numel()), kThreads, 0, stream()>>>(
-        out.numel(), extents.extent, extents.inner, op::numbers<const T>(x),
-        op::numbers<std::int64_t>(out));
+    launch(out.numel(), argmax_kernel<T>, out.numel(), extents.extent, extents.inner,
+           op::numbers<const T>(x), op::numbers<std::int64_t>(out));
   });
-  check_launch();
 }
 
 }  // namespace attn::gpu

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "attn/core/math.hpp"
-#include "tensor/gpu/rows.hpp"
+#include "tensor/gpu/engine.hpp"
 #include "tensor/gpu/team.cuh"
 
 namespace attn::gpu {
@@ -126,19 +126,6 @@ __global__ void log_softmax_backward_kernel(On, std::int64_t rows, std::int64_t 
     const W slope = s == W(-INFINITY) ? W(0) : wide(grad[first + i]) - attn::exp(s) * sum;
     dx[first + i] = op::convert<T>(slope);
   });
-}
-
-/// Calls run(T{}, team, blocks, rows, count) for the rows of x, if it has any.
-template <class Run>
-void over_rows(const Tensor& x, const char* where, const Run& run) {
-  if (x.numel() == 0) return;
-  const std::int64_t count = x.size(-1);
-  const std::int64_t rows = x.numel() / count;
-  dispatch_numbers(x.dtype(), where, [&](auto zero) {
-    with_team(rows, count,
-              [&](auto team, unsigned blocks) { run(zero, team, blocks, rows, count); });
-  });
-  check_launch();
 }
 
 }  // namespace

@@ -73,4 +73,17 @@ void with_team(std::int64_t rows, std::int64_t count, const Run& run) {
   }
 }
 
+/// Calls run(T{}, team, blocks, rows, count) for the rows of x, if it has any.
+template <class Run>
+void over_rows(const Tensor& x, const char* where, const Run& run) {
+  if (x.numel() == 0) return;
+  const std::int64_t count = x.size(-1);
+  const std::int64_t rows = x.numel() / count;
+  dispatch_numbers(x.dtype(), where, [&](auto zero) {
+    with_team(rows, count,
+              [&](auto team, unsigned blocks) { run(zero, team, blocks, rows, count); });
+  });
+  check_launch();
+}
+
 }  // namespace attn::gpu

@@ -1,7 +1,7 @@
 #include <cstdint>
 
+#include "tensor/gpu/engine.hpp"
 #include "tensor/gpu/launch.cuh"
-#include "tensor/gpu/unfold.hpp"
 
 namespace attn::gpu {
 namespace {
@@ -74,23 +74,19 @@ __global__ void fold_kernel(Window w, std::int64_t count, const T* columns, T* x
 }  // namespace
 
 void unfold(const gemm::ConvShape& shape, const Tensor& x, const Tensor& columns) {
-  if (columns.numel() == 0) return;
   op::dispatch_real(x.dtype(), "attn::conv", [&](auto zero) {
     using T = decltype(zero);
-    unfold_kernel<<<blocks_for(columns.numel()), kThreads, 0, stream()>>>(
-        Window(shape), columns.numel(), op::numbers<const T>(x), op::numbers<T>(columns));
+    launch(columns.numel(), unfold_kernel<T>, Window(shape), columns.numel(),
+           op::numbers<const T>(x), op::numbers<T>(columns));
   });
-  check_launch();
 }
 
 void fold(const gemm::ConvShape& shape, const Tensor& columns, const Tensor& x) {
-  if (x.numel() == 0) return;
   op::dispatch_real(x.dtype(), "attn::conv", [&](auto zero) {
     using T = decltype(zero);
-    fold_kernel<<<blocks_for(x.numel()), kThreads, 0, stream()>>>(
-        Window(shape), x.numel(), op::numbers<const T>(columns), op::numbers<T>(x));
+    launch(x.numel(), fold_kernel<T>, Window(shape), x.numel(), op::numbers<const T>(columns),
+           op::numbers<T>(x));
   });
-  check_launch();
 }
 
 }  // namespace attn::gpu

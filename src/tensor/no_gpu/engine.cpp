@@ -1,6 +1,8 @@
 // A build without CUDA: tensors on the GPU say that there is none. Memory is what they ask for
 // first; the ops below are there for the linker.
 
+#include "tensor/gpu/engine.hpp"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -11,21 +13,10 @@
 #include "attn/kernels/recipe.hpp"
 #include "attn/tensor/gpu.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "tensor/dropout_draw.hpp"
-#include "tensor/gpu/attention_step.hpp"
-#include "tensor/gpu/cells.hpp"
-#include "tensor/gpu/copy.hpp"
-#include "tensor/gpu/index.hpp"
-#include "tensor/gpu/memory.hpp"
-#include "tensor/gpu/merge.hpp"
 #include "tensor/gpu/pairs.hpp"
-#include "tensor/gpu/pointwise.hpp"
-#include "tensor/gpu/random.hpp"
-#include "tensor/gpu/reduce.hpp"
-#include "tensor/gpu/rows.hpp"
-#include "tensor/gpu/unfold.hpp"
+#include "tensor/gpu/steps.hpp"
 #include "tensor/ops/axis_extents.hpp"
-#include "tensor/pointwise_ops.hpp"
+#include "tensor/pointwise_functors.hpp"
 #include "tensor/random_draw.hpp"
 
 namespace attn::gpu {
