@@ -38,12 +38,12 @@ Keep Keep::join(MaskTree::Kind kind, const std::vector<Keep>& parts) {
 }
 
 Lowered<MaskTree> Keep::lower(const Problem& problem) const {
-  if (keeps_all()) return {MaskTree::of(mask_stage(mask::None{})), {}, {}, {}};
+  if (keeps_all()) return {MaskTree::of(mask_stage(mask::None{}))};
   if (node_->kind == MaskTree::Kind::leaf) {
     Lowered<AnyMask> leaf = node_->leaf.lower(problem);
     return {MaskTree::of(leaf.stage), {}, std::move(leaf.reads), std::move(leaf.owns)};
   }
-  Lowered<MaskTree> tree{{node_->kind, {}, {}}, {}, {}, {}};
+  Lowered<MaskTree> tree{{node_->kind, {}, {}}};
   const auto owns = std::make_shared<std::vector<std::shared_ptr<const void>>>();
   for (const Keep& part : node_->parts) {
     Lowered<MaskTree> child = part.lower(problem);
@@ -69,7 +69,7 @@ Keep operator||(const Keep& a, const Keep& b) {
 Keep operator!(const Keep& a) {
   if (!a.keeps_all()) return Keep::join(MaskTree::Kind::none_of, {a});
   const Keep everything(
-      {[](const Problem&) { return Lowered<AnyMask>{mask_stage(mask::None{}), {}, {}, {}}; }});
+      {[](const Problem&) { return Lowered<AnyMask>{mask_stage(mask::None{})}; }});
   return Keep::join(MaskTree::Kind::none_of, {everything});
 }
 

@@ -23,7 +23,7 @@
 #include "attn/tensor/spec/stage.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/op.hpp"
-#include "tensor/spec/numbers.hpp"
+#include "tensor/spec/lower.hpp"
 
 namespace attn::spec {
 namespace {
@@ -126,7 +126,7 @@ Keep lengths(const Tensor& lengths) {
     const Numbers numbers = numbers_of(lengths, 0, problem.keys, problem.device, kWhere);
     const mask::Lengths mask{numbers.data, each_query ? static_cast<long>(problem.queries) : 1L,
                              each_query ? 1L : 0L};
-    return lowered(mask_stage(mask), {}, numbers.owns);
+    return lowered(mask_stage(mask), {}, numbers.owns());
   }});
 }
 
@@ -153,7 +153,7 @@ Keep prefix(const Tensor& lengths, Offset offset) {
     const Numbers numbers = numbers_of(lengths, 0, problem.keys, problem.device, kWhere);
     const mask::Prefix mask{
         .offset = problem.offset(offset), .lengths = numbers.data, .batch_stride = 1};
-    return lowered(mask_stage(mask), {}, numbers.owns);
+    return lowered(mask_stage(mask), {}, numbers.owns());
   }});
 }
 

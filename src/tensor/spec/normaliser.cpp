@@ -1,8 +1,6 @@
 #include "attn/tensor/spec/normaliser.hpp"
 
 #include <cstdint>
-#include <utility>
-#include <vector>
 
 #include "attn/core/error.hpp"
 #include "attn/kernels/erase.hpp"
@@ -19,6 +17,7 @@
 #include "attn/normalise/summed_sigmoid.hpp"
 #include "attn/tensor/spec/stage.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "tensor/spec/lower.hpp"
 
 namespace attn::spec {
 namespace {
@@ -26,11 +25,7 @@ namespace {
 /// A normaliser without tables.
 template <class N>
 Normaliser plain(const N& functor, bool has_log_sum_exp = false) {
-  return {{[functor](const Problem&) {
-            return Lowered<AnyNormaliser>{normaliser_stage(functor), {}, {}, {}};
-          }},
-          {},
-          has_log_sum_exp};
+  return {with_tables(normaliser_stage(functor)), {}, has_log_sum_exp};
 }
 
 Normaliser with_dropout(const Normaliser& normaliser, const SoftmaxOptions& options) {
@@ -39,10 +34,6 @@ Normaliser with_dropout(const Normaliser& normaliser, const SoftmaxOptions& opti
     fail("attn::spec::softmax: dropout ", options.dropout,
          " without a key; the key of a draw, random.next(), is needed");
   return normaliser | dropout(options.dropout, *options.key);
-}
-
-Lowered<AnyWeight> lowered(const AnyWeight& stage, std::vector<Tensor> tables) {
-  return {stage, std::move(tables), {}, {}};
 }
 
 }  // namespace
@@ -58,16 +49,11 @@ Normaliser softmax(const SoftmaxOptions& options) {
 }
 
 Normaliser softmax_with_sink(const Tensor& sink, const SoftmaxOptions& options) {
-  const Normaliser normaliser{{[sink](const Problem& problem) {
-                                return Lowered<AnyNormaliser>{
-                                    normaliser_stage(normalise::SoftmaxSink{}),
-                                    {row_table(sink, problem, "attn::spec::softmax_with_sink")},
-                                    {},
-                                    {}};
-                              }},
-                              {},
-                              true};
-  return with_dropout(normaliser, options);
+  return with_dropout({with_tables(normaliser_stage(normalise::SoftmaxSink{}), {sink},
+                                   &row_table, "attn::spec::softmax_with_sink"),
+                       {},
+                       true},
+                      options);
 }
 
 Normaliser identity() {
@@ -95,24 +81,19 @@ Normaliser sparsemax() {
 WeightModifier local_gaussian(const Tensor& centre, double sigma) {
   if (!(sigma > 0.0))
     fail("attn::spec::local_gaussian: sigma ", sigma, "; above 0 is accepted");
-  return {[centre, sigma](const Problem& problem) {
-    return lowered(weight_stage(normalise::LocalGaussian{static_cast<float>(sigma)}),
-                   {row_table(centre, problem, "attn::spec::local_gaussian")});
-  }};
+  return with_tables(weight_stage(normalise::LocalGaussian{static_cast<float>(sigma)}),
+                     {centre}, &row_table, "attn::spec::local_gaussian");
 }
 
 WeightModifier scale_weight(const Tensor& gate) {
-  return {[gate](const Problem& problem) {
-    return lowered(weight_stage(normalise::ScaleWeight{}),
-                   {row_table(gate, problem, "attn::spec::scale_weight")});
-  }};
+  return with_tables(weight_stage(normalise::ScaleWeight{}), {gate}, &row_table,
+                     "attn::spec::scale_weight");
 }
 
 WeightModifier dropout(double probability, std::uint64_t key) {
   if (!(probability >= 0.0 && probability <= 1.0))
     fail("attn::spec::dropout: probability ", probability, "; 0..1 is accepted");
-  const normalise::Dropout functor{key, static_cast<float>(probability)};
-  return {[functor](const Problem&) { return lowered(weight_stage(functor), {}); }};
+  return with_tables(weight_stage(normalise::Dropout{key, static_cast<float>(probability)}));
 }
 
 }  // namespace attn::spec

@@ -24,20 +24,14 @@
 #include "attn/tensor/spec/stage.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/op.hpp"
-#include "tensor/spec/numbers.hpp"
+#include "tensor/spec/lower.hpp"
 
 namespace attn::spec {
 namespace {
 
-Lowered<AnyScore> lowered(const AnyScore& stage, std::vector<Tensor> tables = {}) {
-  return {stage, std::move(tables), {}, {}};
-}
-
-Score plain(Similarity similarity, std::optional<double> scale = 1.0) {
-  Score score;
-  score.similarity = similarity;
-  score.scale = scale;
-  return score;
+Score plain(Similarity similarity, std::optional<double> scale = 1.0,
+            const Tensor& weights = {}) {
+  return {similarity, scale, weights, {}, {}};
 }
 
 /// The slopes of the paper for as many heads as there are.
@@ -72,16 +66,12 @@ Score sum() {
 
 Score distance(const Tensor& width) {
   if (width.defined()) op::require_real(width, "attn::spec::distance", "the width");
-  Score score = plain(Similarity::distance);
-  score.weights = width;
-  return score;
+  return plain(Similarity::distance, 1.0, width);
 }
 
 Score additive(const Tensor& weight) {
   op::require_real(weight, "attn::spec::additive", "the weight");
-  Score score = plain(Similarity::additive);
-  score.weights = weight;
-  return score;
+  return plain(Similarity::additive, 1.0, weight);
 }
 
 Score given(const Tensor& scores) {
@@ -95,34 +85,29 @@ Score given(const Tensor& scores) {
 }
 
 ScoreModifier scale(double factor) {
-  const attn::score::Scale functor{static_cast<float>(factor)};
-  return {[functor](const Problem&) { return lowered(score_stage(functor)); }};
+  return with_tables(score_stage(attn::score::Scale{static_cast<float>(factor)}));
 }
-
 ScoreModifier scale(const Tensor& factor) {
-  return {[factor](const Problem& problem) {
-    return lowered(score_stage(attn::score::LearnedScale{}),
-                   {row_table(factor, problem, "attn::spec::scale")});
-  }};
+  return with_tables(score_stage(attn::score::LearnedScale{}), {factor}, &row_table,
+                     "attn::spec::scale");
 }
 
 ScoreModifier soft_cap(double cap) {
   if (!(cap > 0.0)) fail("attn::spec::soft_cap: cap ", cap, "; above 0 is accepted");
-  const attn::score::SoftCap functor{static_cast<float>(cap)};
-  return {[functor](const Problem&) { return lowered(score_stage(functor)); }};
+  return with_tables(score_stage(attn::score::SoftCap{static_cast<float>(cap)}));
 }
 
 ScoreModifier alibi(Offset offset) {
   return {[offset](const Problem& problem) {
-    return lowered(score_stage(attn::score::Alibi{problem.offset(offset)}),
-                   {paper_slopes(problem)});
+    return Lowered<AnyScore>{score_stage(attn::score::Alibi{problem.offset(offset)}),
+                             {paper_slopes(problem)}};
   }};
 }
 
 ScoreModifier alibi(const Tensor& slopes, Offset offset) {
   return {[slopes, offset](const Problem& problem) {
-    return lowered(score_stage(attn::score::Alibi{problem.offset(offset)}),
-                   {row_table(slopes, problem, "attn::spec::alibi")});
+    return Lowered<AnyScore>{score_stage(attn::score::Alibi{problem.offset(offset)}),
+                             {row_table(slopes, problem, "attn::spec::alibi")}};
   }};
 }
 
@@ -135,7 +120,7 @@ ScoreModifier relative_table(const Tensor& table, Offset offset) {
            " entries; an odd number, for distances -m..m, is accepted");
     const attn::score::RelativeTable functor{.reach = static_cast<int>(count / 2),
                                              .offset = problem.offset(offset)};
-    return lowered(score_stage(functor), {entries});
+    return Lowered<AnyScore>{score_stage(functor), {entries}};
   }};
 }
 
@@ -155,38 +140,29 @@ ScoreModifier t5_bias(const Tensor& weight, const T5Options& options) {
     const Numbers numbers(buckets, problem.device);
     const attn::score::T5Bias functor{numbers.data, reach, problem.offset(offset)};
     const Tensor table = entry_table(weight.transpose(0, 1), problem, "attn::spec::t5_bias");
-    return Lowered<AnyScore>{score_stage(functor), {table}, {}, numbers.owns};
+    return Lowered<AnyScore>{score_stage(functor), {table}, {}, numbers.owns()};
   }};
 }
 
 ScoreModifier gaussian(const Tensor& centre, double sigma) {
   if (!(sigma > 0.0)) fail("attn::spec::gaussian: sigma ", sigma, "; above 0 is accepted");
-  return {[centre, sigma](const Problem& problem) {
-    return lowered(score_stage(attn::score::Gaussian{static_cast<float>(sigma)}),
-                   {row_table(centre, problem, "attn::spec::gaussian")});
-  }};
+  return with_tables(score_stage(attn::score::Gaussian{static_cast<float>(sigma)}), {centre},
+                     &row_table, "attn::spec::gaussian");
 }
 
 ScoreModifier gaussian(const Tensor& centre, const Tensor& sigma) {
-  return {[centre, sigma](const Problem& problem) {
-    return lowered(score_stage(attn::score::LearnedGaussian{}),
-                   {row_table(centre, problem, "attn::spec::gaussian"),
-                    row_table(sigma, problem, "attn::spec::gaussian")});
-  }};
+  return with_tables(score_stage(attn::score::LearnedGaussian{}), {centre, sigma}, &row_table,
+                     "attn::spec::gaussian");
 }
 
 ScoreModifier bias(const Tensor& table) {
-  return {[table](const Problem& problem) {
-    return lowered(score_stage(attn::score::Bias{}),
-                   {pair_table(table, problem, "attn::spec::bias")});
-  }};
+  return with_tables(score_stage(attn::score::Bias{}), {table}, &pair_table,
+                     "attn::spec::bias");
 }
 
 ScoreModifier prior(const Tensor& table, double weight) {
-  return {[table, weight](const Problem& problem) {
-    return lowered(score_stage(attn::score::Prior{static_cast<float>(weight)}),
-                   {pair_table(table, problem, "attn::spec::prior")});
-  }};
+  return with_tables(score_stage(attn::score::Prior{static_cast<float>(weight)}), {table},
+                     &pair_table, "attn::spec::prior");
 }
 
 }  // namespace attn::spec

@@ -13,7 +13,7 @@
 #include "attn/tensor/spec/keep.hpp"
 #include "attn/tensor/storage.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "tensor/gpu/memory.hpp"
+#include "tensor/spec/lower.hpp"
 
 namespace attn::spec {
 namespace {
@@ -23,16 +23,6 @@ void check_offsets(const std::vector<std::int64_t>& offsets, const char* name) {
       !std::is_sorted(offsets.begin(), offsets.end()))
     fail("attn::spec::Sequences: the offsets of ", name,
          " do not rise from 0; one a sequence and the end are accepted");
-}
-
-/// A list in the memory of a device.
-template <class T>
-const T* on(Device device, const std::vector<T>& list, std::shared_ptr<Storage>& room) {
-  if (device == Device::cpu) return list.data();
-  const std::size_t bytes = list.size() * sizeof(T);
-  room = Storage::allocate(bytes, device);
-  gpu::upload(room->data(), list.data(), bytes);
-  return static_cast<const T*>(room->data());
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <climits>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "attn/core/error.hpp"
 #include "attn/tensor/tensor.hpp"
@@ -16,14 +17,36 @@ namespace {
 using Extents = std::array<std::int64_t, 4>;
 constexpr std::int64_t kAny = -1;
 
+/// What a kind of table accepts: the axes of [batch, head, query, entry] that x has, for each
+/// rank of x; none: such a rank is refused.
+struct Shapes {
+  std::array<const char*, 5> axes;
+  const char* text;
+};
+constexpr Shapes kRows{{"", "h", "bq", "bhq", nullptr},
+                       "[1], [heads], [batch, queries] and [batch, heads, queries]"};
+constexpr Shapes kEntries{{"", "e", "he", "bqe", "bhqe"},
+                          "[entries], [heads, entries], [batch, queries, entries] and [batch, "
+                          "heads, queries, entries]"};
+constexpr Shapes kPairs{
+    {nullptr, "e", "qe", "bqe", "bhqe"},
+    "[keys], [queries, keys], [batch, queries, keys] and [batch, heads, queries, keys]"};
+
 /// `x` with four axes, if they fit, in the dtype of the problem's tables.
-Tensor checked(const Tensor& x, const Tensor& wide, const Extents& expected,
-               const Problem& problem, const char* where, const char* accepted) {
+Tensor table_of(const Tensor& x, const Shapes& shapes, const Extents& expected,
+                const Problem& problem, const char* where) {
+  op::require_real(x, where, "a table");
+  const char* axes = x.rank() > 4 ? nullptr : shapes.axes[static_cast<std::size_t>(x.rank())];
+  if (axes == nullptr) fail(where, ": ", x.text(), "; ", shapes.text, " are accepted");
+  Tensor wide = x;
   for (int axis = 0; axis < 4; ++axis) {
-    const std::int64_t wanted = expected[static_cast<std::size_t>(axis)];
+    const auto index = static_cast<std::size_t>(axis);
+    if (std::string_view(axes).find("bhqe"[index]) == std::string_view::npos)
+      wide = wide.unsqueeze(axis);
+    const std::int64_t wanted = expected[index];
     if (wanted != kAny && wide.size(axis) != 1 && wide.size(axis) != wanted)
       fail(where, ": ", x.text(), " beside batch ", problem.batch, ", ", problem.heads,
-           " heads, ", problem.queries, " queries and ", problem.keys, " keys; ", accepted,
+           " heads, ", problem.queries, " queries and ", problem.keys, " keys; ", shapes.text,
            " are accepted, where an extent of 1 is shared");
   }
   if (x.device() != problem.device)
@@ -31,17 +54,6 @@ Tensor checked(const Tensor& x, const Tensor& wide, const Extents& expected,
          name_of(problem.device), "; one device is accepted, and to(Device) moves a tensor");
   return wide.to(problem.dtype);
 }
-
-[[noreturn]] void refuse_rank(const Tensor& x, const char* where, const char* accepted) {
-  fail(where, ": ", x.text(), "; ", accepted, " are accepted");
-}
-
-constexpr const char* kRowShapes = "[1], [heads], [batch, queries] and [batch, heads, queries]";
-constexpr const char* kEntryShapes =
-    "[entries], [heads, entries], [batch, queries, entries] and [batch, heads, queries, "
-    "entries]";
-constexpr const char* kPairShapes =
-    "[keys], [queries, keys], [batch, queries, keys] and [batch, heads, queries, keys]";
 
 }  // namespace
 
@@ -57,54 +69,17 @@ int Problem::offset(Offset given) const {
 }
 
 Tensor row_table(const Tensor& x, const Problem& problem, const char* where) {
-  op::require_real(x, where, "a table");
-  const Extents expected{problem.batch, problem.heads, problem.queries, 1};
-  const auto fit = [&](const Tensor& wide) {
-    return checked(x, wide, expected, problem, where, kRowShapes);
-  };
-  switch (x.rank()) {
-    case 0:
-      return fit(x.reshape({1, 1, 1, 1}));
-    case 1:
-      return fit(x.reshape({1, x.size(0), 1, 1}));
-    case 2:
-      return fit(x.unsqueeze(1).unsqueeze(3));
-    case 3:
-      return fit(x.unsqueeze(3));
-    default:
-      refuse_rank(x, where, kRowShapes);
-  }
+  return table_of(x, kRows, {problem.batch, problem.heads, problem.queries, 1}, problem, where);
 }
 
 Tensor entry_table(const Tensor& x, const Problem& problem, const char* where) {
-  op::require_real(x, where, "a table");
-  const Extents expected{problem.batch, problem.heads, problem.queries, kAny};
-  const auto fit = [&](const Tensor& wide) {
-    return checked(x, wide, expected, problem, where, kEntryShapes);
-  };
-  switch (x.rank()) {
-    case 0:
-      return fit(x.reshape({1, 1, 1, 1}));
-    case 1:
-      return fit(x.reshape({1, 1, 1, x.size(0)}));
-    case 2:
-      return fit(x.unsqueeze(1).unsqueeze(0));
-    case 3:
-      return fit(x.unsqueeze(1));
-    case 4:
-      return fit(x);
-    default:
-      refuse_rank(x, where, kEntryShapes);
-  }
+  return table_of(x, kEntries, {problem.batch, problem.heads, problem.queries, kAny}, problem,
+                  where);
 }
 
 Tensor pair_table(const Tensor& x, const Problem& problem, const char* where) {
-  op::require_real(x, where, "a table");
-  if (x.rank() < 1 || x.rank() > 4) refuse_rank(x, where, kPairShapes);
-  Tensor wide = x.rank() == 3 ? x.unsqueeze(1) : x;
-  while (wide.rank() < 4) wide = wide.unsqueeze(0);
-  Tensor table = checked(x, wide, {problem.batch, problem.heads, problem.queries, problem.keys},
-                         problem, where, kPairShapes);
+  Tensor table = table_of(
+      x, kPairs, {problem.batch, problem.heads, problem.queries, problem.keys}, problem, where);
   // Functors look entries up by key, so this axis must be there.
   if (table.size(3) == problem.keys) return table;
   return table.expand({table.size(0), table.size(1), table.size(2), problem.keys});

@@ -47,9 +47,7 @@ template <class F>
 ScoreModifier functor(F f, std::vector<Tensor> tensors = {}) {
   return {[f, tensors = std::move(tensors)](const Problem& problem) {
     return Lowered<AnyScore>{score_stage(functor_for(f, problem)),
-                             entry_tables(tensors, problem, "attn::spec::functor"),
-                             {},
-                             {}};
+                             entry_tables(tensors, problem, "attn::spec::functor")};
   }};
 }
 
@@ -58,9 +56,7 @@ template <class F>
 WeightModifier weight_functor(F f, std::vector<Tensor> tensors = {}) {
   return {[f, tensors = std::move(tensors)](const Problem& problem) {
     return Lowered<AnyWeight>{weight_stage(functor_for(f, problem)),
-                              entry_tables(tensors, problem, "attn::spec::weight_functor"),
-                              {},
-                              {}};
+                              entry_tables(tensors, problem, "attn::spec::weight_functor")};
   }};
 }
 
@@ -68,7 +64,7 @@ WeightModifier weight_functor(F f, std::vector<Tensor> tensors = {}) {
 template <class M>
 Keep mask_functor(M mask, std::vector<Tensor> reads = {}) {
   return Keep({[mask, reads = std::move(reads)](const Problem& problem) {
-    return Lowered<AnyMask>{mask_stage(functor_for(mask, problem)), {}, reads, {}};
+    return Lowered<AnyMask>{mask_stage(functor_for(mask, problem)), {}, reads};
   }});
 }
 
@@ -78,9 +74,7 @@ Normaliser normaliser_functor(N normaliser, std::vector<Tensor> tensors = {}) {
   return {{[normaliser, tensors = std::move(tensors)](const Problem& problem) {
             return Lowered<AnyNormaliser>{
                 normaliser_stage(functor_for(normaliser, problem)),
-                entry_tables(tensors, problem, "attn::spec::normaliser_functor"),
-                {},
-                {}};
+                entry_tables(tensors, problem, "attn::spec::normaliser_functor")};
           }},
           {},
           false};

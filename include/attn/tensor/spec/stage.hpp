@@ -42,11 +42,11 @@ struct Lowered {
   Any stage;
   /// [batch, head, query, entry], of the problem's dtype; each gets its gradient. They become
   /// the stage's tables.
-  std::vector<Tensor> tables;
+  std::vector<Tensor> tables = {};
   /// What the functor points into besides: tensors, which nobody may write to before the
   /// backward pass, and other memory.
-  std::vector<Tensor> reads;
-  std::shared_ptr<const void> owns;
+  std::vector<Tensor> reads = {};
+  std::shared_ptr<const void> owns = {};
 };
 
 /// A stage before the sizes are known.
