@@ -12,7 +12,6 @@
 #include "tensor/op.hpp"
 #include "tensor/ops/attention_decoder_attention.hpp"
 #include "tensor/ops/attention_decoder_common.hpp"
-#include "tensor/ops/attention_decoder_gpu.hpp"
 #include "tensor/ops/attention_decoder_stack.hpp"
 #include "tensor/ops/rnn_layer.hpp"
 #include "tensor/ops/rnn_weight.hpp"
@@ -86,7 +85,7 @@ Gradients run_backward(const DecoderInputs& inputs, const Memory& memory,
   const op::StepWeight<T> to_context(parts.other, Transpose::no, steps);
   const Tensor d_states =
       grads[Output::states].defined() ? grads[Output::states].contiguous() : Tensor();
-  const T* d_out = d_states.defined() ? d_states.data<T>() : nullptr;
+  const T* d_out = op::numbers_or_null<T>(d_states);
   // The states that asked: those before each step.
   const Matrix<const T> query_states{memory.layers.layers.back().states.data<T>(),
                                      steps * shape.batch, shape.hidden, shape.hidden};
@@ -120,6 +119,22 @@ Gradients run_backward(const DecoderInputs& inputs, const Memory& memory,
   return result;
 }
 
+template <class T>
+std::array<Tensor, 4> on_cpu(const DecoderInputs& inputs, InputOrder order) {
+  const Memory memory(inputs, order);
+  const Tensor states = run_forward<T>(inputs, memory);
+  // Handles of their own: the tape hangs on them, and what is saved must not hang on the tape.
+  std::array<Tensor, 4> results{states, memory.attention.weights.detach(),
+                                memory.attention.contexts.transpose(0, 1).clone(),
+                                memory.layers.last_states()};
+  op::record_decoder(
+      "bahdanau_decode", inputs, memory.attention.weights, results,
+      [memory](const DecoderInputs& in, const Gradients& grads, const Needs& needs) {
+        return run_backward<T>(in, memory, grads, needs);
+      });
+  return results;
+}
+
 }  // namespace
 
 BahdanauResult bahdanau_decode(const Tensor& y, const DecoderSource& source,
@@ -137,31 +152,11 @@ BahdanauResult bahdanau_decode(const Tensor& y, const DecoderSource& source,
   op::require_real(weights.score, kWhere, "the score vector");
   op::check_decoder(op::CellKind::gru, given, source.values.size(-1), kWhere);
   const DecoderInputs inputs = op::prepare(given);
-  if (op::on_gpu(y)) {
-    const BahdanauResult result = op::bahdanau_on_gpu(inputs, weights.order);
-    return {result.states.to(y.dtype()), result.weights.to(y.dtype()),
-            result.contexts.to(y.dtype()), result.state.to(y.dtype())};
-  }
-  const Memory memory(inputs, weights.order);
-  const DType dtype = inputs.y.dtype();
-  const Tensor states = op::dispatch_real(
-      dtype, kWhere, [&](auto type) { return run_forward<decltype(type)>(inputs, memory); });
-  // Handles of their own: the tape hangs on them, and what is saved must not hang on the tape.
-  std::array<Tensor, 4> results{states, memory.attention.weights.detach(),
-                                memory.attention.contexts.transpose(0, 1).clone(),
-                                memory.layers.last_states()};
-  record("bahdanau_decode", inputs.flat(), results,
-         [memory, dtype, saved = op::SavedDecoder(inputs),
-          weights_saved = Saved(memory.attention.weights)](const Gradients& grads,
-                                                           const Needs& needs) {
-           weights_saved.get();
-           return op::dispatch_real(dtype, kWhere, [&](auto type) {
-             return run_backward<decltype(type)>(saved.get(), memory, grads, needs);
-           });
-         });
-  for (Tensor& result : results) result = result.to(y.dtype());
-  return {results[Output::states], results[Output::weights], results[Output::contexts],
-          results[Output::state]};
+  const auto results = op::dispatch_device_and_real(
+      inputs.y, kWhere, [&]<class T>(T) { return on_cpu<T>(inputs, weights.order); },
+      [&] { return op::bahdanau_on_gpu(inputs, weights.order); });
+  return {results[Output::states].to(y.dtype()), results[Output::weights].to(y.dtype()),
+          results[Output::contexts].to(y.dtype()), results[Output::state].to(y.dtype())};
 }
 
 }  // namespace attn

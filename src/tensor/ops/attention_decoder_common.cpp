@@ -6,22 +6,16 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
-#include "attn/gemm/gemm.hpp"
-#include "attn/tensor/ops/attention_decoder.hpp"
 #include "attn/tensor/ops/rnn.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/op.hpp"
 #include "tensor/ops/attention_decoder_attention.hpp"
-#include "tensor/ops/attention_decoder_stack.hpp"
 #include "tensor/ops/rnn_direction.hpp"
 #include "tensor/ops/rnn_layer.hpp"
-#include "tensor/ops/rnn_weight.hpp"
 
 namespace attn::op {
 namespace {
-
-using gemm::Transpose;
 
 void check_source(const AttentionInputs& source, const DecoderInputs& inputs,
                   const char* where) {
@@ -95,23 +89,22 @@ void check_decoder(CellKind kind, const DecoderInputs& inputs, std::int64_t more
 }
 
 DecoderInputs prepare(const DecoderInputs& inputs) {
-  const DType dtype = is_half(inputs.y.dtype()) ? DType::f32 : inputs.y.dtype();
+  const DType dtype = sum_dtype(inputs.y);
   const auto one = [&](const Tensor& x) {
     return x.defined() ? x.to(dtype).contiguous() : Tensor();
   };
   const AttentionInputs& a = inputs.attention;
-  DecoderInputs result{
-      .y = one(inputs.y),
-      .state = one(inputs.state),
-      .cell = one(inputs.cell),
-      .fed = one(inputs.fed),
-      .attention = {.keys = one(a.keys),
-                    .values = one(a.values),
-                    .lengths = a.lengths.defined() ? a.lengths.contiguous() : Tensor(),
-                    .query = one(a.query),
-                    .score = one(a.score)},
-      .rnn = {},
-      .join = one(inputs.join)};
+  DecoderInputs result{.y = one(inputs.y),
+                       .state = one(inputs.state),
+                       .cell = one(inputs.cell),
+                       .fed = one(inputs.fed),
+                       .attention = {.keys = one(a.keys),
+                                     .values = one(a.values),
+                                     .lengths = packed_or_none(a.lengths),
+                                     .query = one(a.query),
+                                     .score = one(a.score)},
+                       .rnn = {},
+                       .join = one(inputs.join)};
   for (const RecurrentWeights& weights : inputs.rnn)
     result.rnn.push_back(prepare(weights, dtype));
   return result;
@@ -138,44 +131,5 @@ DecoderInputs SavedDecoder::get() const {
         {flat_[i].get(), flat_[i + 1].get(), flat_[i + 2].get(), flat_[i + 3].get()});
   return inputs;
 }
-
-template <class T>
-void decoder_gradients(const DecoderInputs& inputs, const Needs& needs,
-                       const StackBackward<T>& layers,
-                       const AttentionStepsBackward<T>& attention, Matrix<const T> query_states,
-                       InputOrder order, Gradients& result, ProductList<T>& products) {
-  const Matrix<const T> d_inputs = layers.bottom().d_inputs();
-  const Matrix<const T> weight = matrix_of<T>(inputs.rnn[0].weight_ih);
-  if (needs[DecoderInput::y]) {
-    result[DecoderInput::y] = Tensor::empty(inputs.y.shape(), kDType<T>);
-    products.add({.a = d_inputs,
-                  .b = input_parts(weight, inputs.embedding(), order).embedding,
-                  .c = mutable_matrix_of<T>(result[DecoderInput::y])});
-  }
-  if (needs[DecoderInput::rnn]) {
-    result[DecoderInput::rnn] = Tensor::empty(inputs.rnn[0].weight_ih.shape(), kDType<T>);
-    const Matrix<T> to = mutable_matrix_of<T>(result[DecoderInput::rnn]);
-    products.add({.a = d_inputs,
-                  .transpose_a = Transpose::yes,
-                  .b = matrix_of<T>(inputs.y),
-                  .c = input_parts(to, inputs.embedding(), order).embedding});
-  }
-  if (needs[DecoderInput::state]) result[DecoderInput::state] = layers.d_states();
-  if (needs[DecoderInput::cell]) result[DecoderInput::cell] = layers.d_cells();
-  if (needs[DecoderInput::keys]) result[DecoderInput::keys] = attention.d_keys(query_states);
-  if (needs[DecoderInput::values]) result[DecoderInput::values] = attention.d_values();
-  if (needs[DecoderInput::query])
-    result[DecoderInput::query] = attention.d_query(query_states, products);
-  if (needs[DecoderInput::score]) result[DecoderInput::score] = attention.d_score();
-  layers.weight_gradients(needs, DecoderInput::rnn, result, products);
-}
-
-template void decoder_gradients(const DecoderInputs&, const Needs&, const StackBackward<float>&,
-                                const AttentionStepsBackward<float>&, Matrix<const float>,
-                                InputOrder, Gradients&, ProductList<float>&);
-template void decoder_gradients(const DecoderInputs&, const Needs&,
-                                const StackBackward<double>&,
-                                const AttentionStepsBackward<double>&, Matrix<const double>,
-                                InputOrder, Gradients&, ProductList<double>&);
 
 }  // namespace attn::op

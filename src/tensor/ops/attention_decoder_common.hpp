@@ -5,10 +5,13 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "attn/core/dtype.hpp"
+#include "attn/gemm/gemm.hpp"
 #include "attn/tensor/ops/attention_decoder.hpp"
 #include "attn/tensor/ops/rnn.hpp"
 #include "attn/tensor/tape.hpp"
@@ -87,6 +90,73 @@ template <class T>
 void decoder_gradients(const DecoderInputs& inputs, const Needs& needs,
                        const StackBackward<T>& layers,
                        const AttentionStepsBackward<T>& attention, Matrix<const T> query_states,
-                       InputOrder order, Gradients& result, ProductList<T>& products);
+                       InputOrder order, Gradients& result, ProductList<T>& products) {
+  const Matrix<const T> d_inputs = layers.bottom().d_inputs();
+  const Matrix<const T> weight = matrix_of<T>(inputs.rnn[0].weight_ih);
+  if (needs[DecoderInput::y]) {
+    result[DecoderInput::y] = Tensor::empty(inputs.y.shape(), kDType<T>);
+    products.add({.a = d_inputs,
+                  .b = input_parts(weight, inputs.embedding(), order).embedding,
+                  .c = mutable_matrix_of<T>(result[DecoderInput::y])});
+  }
+  if (needs[DecoderInput::rnn]) {
+    result[DecoderInput::rnn] = Tensor::empty(inputs.rnn[0].weight_ih.shape(), kDType<T>);
+    const Matrix<T> to = mutable_matrix_of<T>(result[DecoderInput::rnn]);
+    products.add({.a = d_inputs,
+                  .transpose_a = gemm::Transpose::yes,
+                  .b = matrix_of<T>(inputs.y),
+                  .c = input_parts(to, inputs.embedding(), order).embedding});
+  }
+  if (needs[DecoderInput::state]) result[DecoderInput::state] = layers.d_states();
+  if (needs[DecoderInput::cell]) result[DecoderInput::cell] = layers.d_cells();
+  if (needs[DecoderInput::keys]) result[DecoderInput::keys] = attention.d_keys(query_states);
+  if (needs[DecoderInput::values]) result[DecoderInput::values] = attention.d_values();
+  if (needs[DecoderInput::query])
+    result[DecoderInput::query] = attention.d_query(query_states, products);
+  if (needs[DecoderInput::score]) result[DecoderInput::score] = attention.d_score();
+  layers.weight_gradients(needs, DecoderInput::rnn, result, products);
+}
+
+/// What Luong's decoder puts out and feeds back.
+struct FedBack {
+  InputFeeding feeding;
+  std::int64_t first_feeding;  ///< the first step that is fed anything but zeros
+  Tensor attentional;  ///< [1 + steps, batch, attentional]: what each step is fed, and the last
+
+  FedBack(const DecoderInputs& in, InputFeeding input_feeding)
+      : feeding(input_feeding),
+        first_feeding(in.fed.defined() ? 0 : 1),
+        attentional(Tensor::empty({in.steps() + 1, in.batch(), in.join.size(0)}, in.y.dtype(),
+                                  in.y.device())) {
+    const NoGrad off_the_tape;
+    set_or_clear(attentional.select(0, 0), in.fed);
+  }
+
+  bool feeds(std::int64_t time) const {
+    return feeding == InputFeeding::on && time >= first_feeding;
+  }
+  /// [batch, steps, attentional].
+  Tensor outs() const {
+    return attentional.slice(0, 1, attentional.size(0)).transpose(0, 1).clone();
+  }
+};
+
+/// Puts a decoder on the tape: `backward(inputs, grads, needs)` has its gradients. Nobody may
+/// write to the weights of its attention.
+template <class Run>
+void record_decoder(const char* name, const DecoderInputs& inputs, const Tensor& weights,
+                    std::array<Tensor, 4>& results, const Run& backward) {
+  record(name, inputs.flat(), results,
+         [backward, saved = SavedDecoder(inputs), saved_weights = Saved(weights)](
+             const Gradients& grads, const Needs& needs) {
+           saved_weights.get();
+           return backward(saved.get(), grads, needs);
+         });
+}
+
+/// The decoders on the GPU: one op each, a few launches a step. Inputs as prepare() leaves
+/// them, on the tape; results as those of the op, in the type of the inputs.
+std::array<Tensor, 4> bahdanau_on_gpu(const DecoderInputs& inputs, InputOrder order);
+std::array<Tensor, 4> luong_on_gpu(const DecoderInputs& inputs, InputFeeding feeding);
 
 }  // namespace attn::op

@@ -14,7 +14,6 @@
 #include "tensor/op.hpp"
 #include "tensor/ops/attention_decoder_attention.hpp"
 #include "tensor/ops/attention_decoder_common.hpp"
-#include "tensor/ops/attention_decoder_gpu.hpp"
 #include "tensor/ops/attention_decoder_stack.hpp"
 #include "tensor/ops/rnn_layer.hpp"
 #include "tensor/ops/rnn_weight.hpp"
@@ -34,30 +33,13 @@ constexpr InputOrder kOrder = InputOrder::embedding_first;
 struct Memory {
   op::StackMemory layers;
   op::AttentionMemory attention;
-  Tensor attentional;  ///< [1 + steps, batch, attentional]: what each step is fed, and the last
-  std::int64_t first_feeding;  ///< the first step that is fed anything but zeros
-  InputFeeding feeding;
+  op::FedBack fed;
 
-  Memory(const DecoderInputs& inputs, InputFeeding input_feeding)
+  Memory(const DecoderInputs& inputs, InputFeeding feeding)
       : layers(inputs.layer(op::CellKind::lstm), inputs.rnn.size(), inputs.state, inputs.cell),
         attention(inputs.attention, inputs.steps()),
-        attentional(Tensor::empty({inputs.steps() + 1, inputs.batch(), inputs.join.size(0)},
-                                  inputs.y.dtype())),
-        first_feeding(inputs.fed.defined() ? 0 : 1),
-        feeding(input_feeding) {
-    const NoGrad off_the_tape;
-    Tensor first = attentional.select(0, 0);
-    if (inputs.fed.defined()) {
-      first.copy_from(inputs.fed.detach());
-    } else {
-      first.fill(0.0);
-    }
-  }
+        fed(inputs, feeding) {}
 
-  bool feeds(std::int64_t time) const {
-    return feeding == InputFeeding::on && time >= first_feeding;
-  }
-  Tensor outs() const { return attentional.slice(0, 1, attentional.size(0)); }
   /// The top states after each step, [steps * batch, hidden].
   template <class T>
   Matrix<const T> top_states() const {
@@ -84,7 +66,7 @@ template <class T>
 void run_forward(const DecoderInputs& inputs, const Memory& memory) {
   const op::LayerShape& shape = memory.layers.shape;
   const std::int64_t steps = shape.steps;
-  const std::int64_t width = memory.attentional.size(2);
+  const std::int64_t width = memory.fed.attentional.size(2);
   const auto parts =
       op::input_parts(op::matrix_of<T>(inputs.rnn[0].weight_ih), inputs.embedding(), kOrder);
   const auto join = join_parts(op::matrix_of<T>(inputs.join), shape.hidden);
@@ -99,12 +81,12 @@ void run_forward(const DecoderInputs& inputs, const Memory& memory) {
                    .c = {layers.bottom().gates(0, 0), steps * shape.batch,
                          shape.input_columns(), shape.kept_columns()}});
 
-  T* attentional = memory.attentional.mutable_data<T>();
+  T* attentional = memory.fed.attentional.mutable_data<T>();
   op::in_row_blocks(shape.batch, [&](std::int64_t first, std::int64_t rows) {
     for (std::int64_t t = 0; t < steps; ++t) {
       const T* fed = attentional + (t * shape.batch + first) * width;
       T* out = attentional + ((t + 1) * shape.batch + first) * width;
-      if (memory.feeds(t))
+      if (memory.fed.feeds(t))
         feed.run(rows, fed, width, layers.bottom().gates(t, first), shape.kept_columns(),
                  Onto::add);
       layers.step(t, first, rows, nullptr, 0);
@@ -148,7 +130,7 @@ void StepsBackward<T>::step(std::int64_t t, std::int64_t first, std::int64_t row
   const std::int64_t row = t * shape.batch + first;
   T* d_sum = d_sums + row * width;
   T* d_state = layers.top().d_state(first);
-  const bool fed = t + 1 < shape.steps && memory.feeds(t + 1);
+  const bool fed = t + 1 < shape.steps && memory.fed.feeds(t + 1);
   const std::int64_t arrived = (first * shape.steps + t) * width;
   cpu::cell_table<T>().tanh_backward(
       {.rows = rows,
@@ -163,7 +145,7 @@ void StepsBackward<T>::step(std::int64_t t, std::int64_t first, std::int64_t row
   to_state.run(rows, d_sum, width, d_state, shape.hidden, Onto::add);
   attention.step(t, first, rows, query_states.data + row * shape.hidden, d_state);
   layers.step(t, first, rows, nullptr, 0);
-  if (memory.feeds(t))
+  if (memory.fed.feeds(t))
     to_fed.run(rows, layers.bottom().d_gates(t, first), shape.d_gates_stride(),
                d_fed + first * width, width, Onto::replace);
 }
@@ -187,7 +169,7 @@ void join_gradients(const DecoderInputs& inputs, const StepsBackward<T>& steps,
     products.add(
         {.a = d_sums, .transpose_a = Transpose::yes, .b = steps.query_states, .c = to.state});
   }
-  if (!needs[op::DecoderInput::rnn] || memory.feeding == InputFeeding::off) return;
+  if (!needs[op::DecoderInput::rnn] || memory.fed.feeding == InputFeeding::off) return;
   const auto to = op::input_parts(op::mutable_matrix_of<T>(result[op::DecoderInput::rnn]),
                                   inputs.embedding(), kOrder);
   products.add({.a = steps.layers.bottom().d_inputs(),
@@ -203,7 +185,7 @@ Gradients run_backward(const DecoderInputs& inputs, const Memory& memory,
   const auto parts =
       op::input_parts(op::matrix_of<T>(inputs.rnn[0].weight_ih), inputs.embedding(), kOrder);
   const auto join = join_parts(op::matrix_of<T>(inputs.join), shape.hidden);
-  const std::int64_t width = memory.attentional.size(2);
+  const std::int64_t width = memory.fed.attentional.size(2);
   const Tensor d_sums = Tensor::empty({shape.steps, shape.batch, width}, kDType<T>);
   const Tensor d_fed = Tensor::zeros({shape.batch, width}, kDType<T>);
   const Tensor d_out =
@@ -216,8 +198,8 @@ Gradients run_backward(const DecoderInputs& inputs, const Memory& memory,
       .to_state = {join.state, Transpose::no, shape.steps},
       .to_fed = {parts.other, Transpose::no, shape.steps},
       .query_states = memory.top_states<T>(),
-      .attentional = memory.attentional.data<T>(),
-      .d_attentional = d_out.defined() ? d_out.data<T>() : nullptr,
+      .attentional = memory.fed.attentional.data<T>(),
+      .d_attentional = op::numbers_or_null<T>(d_out),
       .d_sums = d_sums.mutable_data<T>(),
       .d_fed = d_fed.mutable_data<T>(),
       .width = width};
@@ -233,6 +215,21 @@ Gradients run_backward(const DecoderInputs& inputs, const Memory& memory,
   products.run();
   result[op::DecoderInput::fed] = d_fed;
   return result;
+}
+
+template <class T>
+std::array<Tensor, 4> on_cpu(const DecoderInputs& inputs, InputFeeding feeding) {
+  const Memory memory(inputs, feeding);
+  run_forward<T>(inputs, memory);
+  // Handles of their own: the tape hangs on them, and what is saved must not hang on the tape.
+  std::array<Tensor, 4> results{memory.fed.outs(), memory.attention.weights.detach(),
+                                memory.layers.last_states(), memory.layers.last_cells()};
+  op::record_decoder(
+      "luong_decode", inputs, memory.attention.weights, results,
+      [memory](const DecoderInputs& in, const Gradients& grads, const Needs& needs) {
+        return run_backward<T>(in, memory, grads, needs);
+      });
+  return results;
 }
 
 DecoderInputs checked(const Tensor& y, const DecoderSource& source, const Tensor& state,
@@ -271,31 +268,11 @@ DecoderInputs checked(const Tensor& y, const DecoderSource& source, const Tensor
 LuongResult luong_decode(const Tensor& y, const DecoderSource& source, const Tensor& state,
                          const Tensor& cell, const LuongWeights& weights, const Tensor& fed) {
   const DecoderInputs inputs = op::prepare(checked(y, source, state, cell, weights, fed));
-  if (op::on_gpu(y)) {
-    const LuongResult result = op::luong_on_gpu(inputs, weights.feeding);
-    return {result.attentional.to(y.dtype()), result.weights.to(y.dtype()),
-            result.state.to(y.dtype()), result.cell.to(y.dtype())};
-  }
-  const Memory memory(inputs, weights.feeding);
-  const DType dtype = inputs.y.dtype();
-  op::dispatch_real(dtype, kWhere,
-                    [&](auto type) { run_forward<decltype(type)>(inputs, memory); });
-  // Handles of their own: the tape hangs on them, and what is saved must not hang on the tape.
-  std::array<Tensor, 4> results{memory.outs().transpose(0, 1).clone(),
-                                memory.attention.weights.detach(), memory.layers.last_states(),
-                                memory.layers.last_cells()};
-  record("luong_decode", inputs.flat(), results,
-         [memory, dtype, saved = op::SavedDecoder(inputs),
-          weights_saved = Saved(memory.attention.weights)](const Gradients& grads,
-                                                           const Needs& needs) {
-           weights_saved.get();
-           return op::dispatch_real(dtype, kWhere, [&](auto type) {
-             return run_backward<decltype(type)>(saved.get(), memory, grads, needs);
-           });
-         });
-  for (Tensor& result : results) result = result.to(y.dtype());
-  return {results[Output::attentional], results[Output::weights], results[Output::state],
-          results[Output::cell]};
+  const auto results = op::dispatch_device_and_real(
+      inputs.y, kWhere, [&]<class T>(T) { return on_cpu<T>(inputs, weights.feeding); },
+      [&] { return op::luong_on_gpu(inputs, weights.feeding); });
+  return {results[Output::attentional].to(y.dtype()), results[Output::weights].to(y.dtype()),
+          results[Output::state].to(y.dtype()), results[Output::cell].to(y.dtype())};
 }
 
 }  // namespace attn

@@ -10,11 +10,9 @@
 #include "attn/tensor/ops/join.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "tensor/gpu/attention_step.hpp"
-#include "tensor/gpu/cells.hpp"
+#include "tensor/gpu/steps.hpp"
 #include "tensor/op.hpp"
 #include "tensor/ops/attention_decoder_common.hpp"
-#include "tensor/ops/attention_decoder_gpu.hpp"
 #include "tensor/ops/attention_decoder_stack.hpp"
 #include "tensor/ops/decoder_attention_gpu.hpp"
 #include "tensor/ops/decoder_stack_gpu.hpp"
@@ -22,19 +20,6 @@
 #include "tensor/ops/rnn_layer.hpp"
 
 namespace attn::op {
-
-InputColumns input_columns(const Tensor& weight, std::int64_t embedding, InputOrder order) {
-  const std::int64_t other = weight.size(1) - embedding;
-  const bool first = order == InputOrder::embedding_first;
-  const std::int64_t at = first ? 0 : other;
-  return {weight.slice(1, at, at + embedding),
-          first ? weight.slice(1, embedding, embedding + other) : weight.slice(1, 0, other)};
-}
-
-Tensor joined_columns(const InputColumns& parts, InputOrder order) {
-  return order == InputOrder::embedding_first ? concat({parts.embedding, parts.other}, 1)
-                                              : concat({parts.other, parts.embedding}, 1);
-}
 
 namespace {
 
@@ -66,9 +51,8 @@ struct Memory {
 template <class T>
 void run_forward(const DecoderInputs& in, const GpuSource& source, const Memory& memory) {
   const LayerShape& shape = memory.layers.shape;
-  const Tensor embedded = multiplied(
-      all_steps(in.y), input_columns(in.rnn[0].weight_ih, in.embedding(), memory.order)
-                           .embedding.transpose(0, 1));
+  const InputColumns columns(in.rnn[0].weight_ih, in.embedding(), memory.order);
+  const Tensor embedded = multiplied(in.y.flatten(0, 1), columns.embedding.transpose(0, 1));
   const T* a = numbers<const T>(embedded);
   const GpuStackForward<T> layers(in.rnn, memory.layers, in.attention.query, memory.top);
   T* weights = numbers<T>(memory.weights);
@@ -103,7 +87,7 @@ void steps_back(const Memory& memory, const GpuStackBackward<T>& layers,
                 const GpuAttentionBackward<T>& attention, const Tensor& d_states) {
   const LayerShape& shape = memory.layers.shape;
   const std::size_t top = layers.count() - 1;
-  const T* d_out = d_states.defined() ? numbers<const T>(d_states) : nullptr;
+  const T* d_out = numbers_or_null<T>(d_states);
   for (std::int64_t t = shape.steps; t-- > 0;) {
     const auto cell = [&](std::size_t i) {
       return layers.cell(
@@ -124,7 +108,7 @@ void steps_back(const Memory& memory, const GpuStackBackward<T>& layers,
 template <class T>
 Gradients run_backward(const DecoderInputs& in, const Memory& memory, const Gradients& grads,
                        const Needs& needs) {
-  const InputColumns parts = input_columns(in.rnn[0].weight_ih, in.embedding(), memory.order);
+  const InputColumns parts(in.rnn[0].weight_ih, in.embedding(), memory.order);
   const GpuSource source(in.attention, parts.other, memory.pooled);
   const GpuStackBackward<T> layers(in.rnn, memory.layers, in.attention.query,
                                    grads[Output::state], {});
@@ -135,58 +119,49 @@ Gradients run_backward(const DecoderInputs& in, const Memory& memory, const Grad
              d_states.defined() ? d_states.transpose(0, 1).contiguous() : Tensor());
 
   Gradients down(needs.size());
-  const Tensor& d_inputs = layers.d_inputs();
-  if (needs[DecoderInput::y])
-    down[DecoderInput::y] = multiplied(d_inputs, parts.embedding).reshape(in.y.shape());
+  decoder_gradients_gpu(in, needs, parts, layers, attention, memory.query<T>(0),
+                        layers.d_inputs(), down);
   if (needs[DecoderInput::rnn]) {
-    const Tensor transposed = d_inputs.transpose(0, 1);
-    const Tensor contexts = source.contexts(memory.weights).transpose(0, 1).contiguous();
-    down[DecoderInput::rnn] = joined_columns(
-        {multiplied(transposed, all_steps(in.y)), multiplied(transposed, all_steps(contexts))},
-        memory.order);
+    const Tensor transposed = layers.d_inputs().transpose(0, 1);
+    const Tensor contexts = source.contexts(memory.weights).transpose(0, 1).flatten(0, 1);
+    const Tensor embedding = multiplied(transposed, in.y.flatten(0, 1));
+    const Tensor other = multiplied(transposed, contexts);
+    down[DecoderInput::rnn] = memory.order == InputOrder::embedding_first
+                                  ? concat({embedding, other}, 1)
+                                  : concat({other, embedding}, 1);
   }
-  if (needs[DecoderInput::state]) down[DecoderInput::state] = layers.d_states();
-  if (needs[DecoderInput::keys] || needs[DecoderInput::score]) {
-    const auto of_keys = attention.of_keys(memory.query<T>(0));
-    down[DecoderInput::keys] = of_keys.keys;
-    down[DecoderInput::score] = of_keys.score;
-  }
-  if (needs[DecoderInput::values]) down[DecoderInput::values] = attention.d_values(d_inputs);
   down[DecoderInput::query] = layers.weight_gradients(needs, DecoderInput::rnn, down);
   return down;
 }
 
 }  // namespace
 
-BahdanauResult bahdanau_on_gpu(const DecoderInputs& inputs, InputOrder order) {
+std::array<Tensor, 4> bahdanau_on_gpu(const DecoderInputs& inputs, InputOrder order) {
   const DType dtype = inputs.y.dtype();
   Memory memory(inputs, order);
   std::array<Tensor, 4> results;
   {
     const NoGrad off_the_tape;
-    const GpuSource source(
-        inputs.attention,
-        input_columns(inputs.rnn[0].weight_ih, inputs.embedding(), order).other);
+    const InputColumns columns(inputs.rnn[0].weight_ih, inputs.embedding(), order);
+    const GpuSource source(inputs.attention, columns.other);
     memory.pooled = source.pooled;
     dispatch_real(dtype, kWhere,
                   [&](auto type) { run_forward<decltype(type)>(inputs, source, memory); });
     const Tensor& states = memory.layers.layers.back().states;
     // Handles of their own: the tape hangs on them, and what is saved must not hang on the
     // tape.
-    results = {states.slice(0, 1, states.size(0)).transpose(0, 1).clone().contiguous(),
+    results = {states.slice(0, 1, states.size(0)).transpose(0, 1).clone(),
                memory.weights.detach(), source.contexts(memory.weights),
                memory.layers.last_states()};
   }
-  record("bahdanau_decode", inputs.flat(), results,
-         [memory, dtype, saved = SavedDecoder(inputs), weights_saved = Saved(memory.weights)](
-             const Gradients& grads, const Needs& needs) {
-           weights_saved.get();
-           return dispatch_real(dtype, kWhere, [&](auto type) {
-             return run_backward<decltype(type)>(saved.get(), memory, grads, needs);
-           });
-         });
-  return {results[Output::states], results[Output::weights], results[Output::contexts],
-          results[Output::state]};
+  record_decoder(
+      "bahdanau_decode", inputs, memory.weights, results,
+      [memory, dtype](const DecoderInputs& in, const Gradients& grads, const Needs& needs) {
+        return dispatch_real(dtype, kWhere, [&]<class T>(T) {
+          return run_backward<T>(in, memory, grads, needs);
+        });
+      });
+  return results;
 }
 
 }  // namespace attn::op

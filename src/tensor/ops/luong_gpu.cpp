@@ -11,11 +11,9 @@
 #include "attn/tensor/ops/join.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "tensor/gpu/attention_step.hpp"
-#include "tensor/gpu/cells.hpp"
+#include "tensor/gpu/steps.hpp"
 #include "tensor/op.hpp"
 #include "tensor/ops/attention_decoder_common.hpp"
-#include "tensor/ops/attention_decoder_gpu.hpp"
 #include "tensor/ops/attention_decoder_stack.hpp"
 #include "tensor/ops/decoder_attention_gpu.hpp"
 #include "tensor/ops/decoder_stack_gpu.hpp"
@@ -36,7 +34,7 @@ struct Readers {
   InputColumns input;    ///< of the lowest layer: for the embedding and what is fed
 
   explicit Readers(const DecoderInputs& in)
-      : input(input_columns(in.rnn[0].weight_ih, in.embedding(), kOrder)) {
+      : input(in.rnn[0].weight_ih, in.embedding(), kOrder) {
     const std::int64_t value_dim = in.join.size(1) - in.hidden();
     const Tensor& query = in.attention.query;
     context = in.join.slice(1, 0, value_dim);
@@ -49,36 +47,21 @@ struct Readers {
 /// Everything the steps leave behind.
 struct Memory {
   StackMemory layers;
-  InputFeeding feeding;
-  std::int64_t first_feeding;  ///< the first step that is fed anything but zeros
-  Tensor top;                  ///< [steps + 1, batch, queries + attentional + gates * hidden]
-  Tensor weights;              ///< [batch, steps, source]
-  Tensor pooled;               ///< of the source
-  Tensor attentional;  ///< [1 + steps, batch, attentional]: what each step is fed, and the last
+  FedBack fed;
+  Tensor top;      ///< [steps + 1, batch, queries + attentional + gates * hidden]
+  Tensor weights;  ///< [batch, steps, source]
+  Tensor pooled;   ///< of the source
 
-  Memory(const DecoderInputs& in, const Readers& readers, InputFeeding input_feeding)
+  Memory(const DecoderInputs& in, const Readers& readers, InputFeeding feeding)
       : layers(in.layer(CellKind::lstm), in.rnn.size(), in.state, in.cell),
-        feeding(input_feeding),
-        first_feeding(in.fed.defined() ? 0 : 1),
+        fed(in, feeding),
         top(Tensor::empty(
             {in.steps() + 1, in.batch(), readers.state.size(0) + layers.shape.input_columns()},
             in.y.dtype(), Device::gpu)),
         weights(Tensor::empty({in.batch(), in.steps(), in.attention.keys.size(1)}, in.y.dtype(),
-                              Device::gpu)),
-        attentional(Tensor::empty({in.steps() + 1, in.batch(), in.join.size(0)}, in.y.dtype(),
-                                  Device::gpu)) {
-    Tensor first = attentional.select(0, 0);
-    if (in.fed.defined()) {
-      first.copy_from(in.fed.detach());
-    } else {
-      first.fill(0.0);
-    }
-  }
+                              Device::gpu)) {}
 
-  bool feeds(std::int64_t time) const {
-    return feeding == InputFeeding::on && time >= first_feeding;
-  }
-  std::int64_t width() const { return attentional.size(2); }
+  std::int64_t width() const { return fed.attentional.size(2); }
   /// What asked at a step: the top state after it, or its product with the query weight.
   template <class T>
   Rows<const T> query(std::int64_t time, const Readers& readers) const {
@@ -109,17 +92,17 @@ void run_forward(const DecoderInputs& in, const Readers& readers, const GpuSourc
   const LayerShape& shape = memory.layers.shape;
   const std::int64_t columns = shape.input_columns();
   const std::int64_t width = memory.width();
-  const Tensor inputs = multiplied(all_steps(in.y), readers.input.embedding.transpose(0, 1));
+  const Tensor inputs = multiplied(in.y.flatten(0, 1), readers.input.embedding.transpose(0, 1));
   T* a = numbers<T>(inputs);
   const FedProduct<T> fed{shape.batch, readers.input.other};
   const GpuStackForward<T> layers(in.rnn, memory.layers, readers.state, memory.top);
   T* weights = numbers<T>(memory.weights);
-  T* attentional = numbers<T>(memory.attentional);
+  T* attentional = numbers<T>(memory.fed.attentional);
   if (shape.steps > 0)
     for (std::size_t i = 0; i < layers.count(); ++i) layers.pass(i, 0);
   for (std::int64_t t = 0; t < shape.steps; ++t) {
     T* own = a + t * shape.batch * columns;
-    if (memory.feeds(t)) fed.forward(attentional + t * shape.batch * width, own);
+    if (memory.fed.feeds(t)) fed.forward(attentional + t * shape.batch * width, own);
     for (std::size_t i = 0; i < layers.count(); ++i) {
       gpu::lstm_step(layers.cell(i, t, {own, columns}));
       layers.pass(i, t + 1);
@@ -152,8 +135,8 @@ Tensor steps_back(const Memory& memory, const Readers& readers,
   const FedProduct<T> fed{shape.batch, readers.input.other};
   const Tensor d_fed = Tensor::zeros({shape.batch, width}, kDType<T>, Device::gpu);
   T* d_fed_data = numbers<T>(d_fed);
-  const T* attentional = numbers<const T>(memory.attentional);
-  const T* d_out = d_attentional.defined() ? numbers<const T>(d_attentional) : nullptr;
+  const T* attentional = numbers<const T>(memory.fed.attentional);
+  const T* d_out = numbers_or_null<T>(d_attentional);
   for (std::int64_t t = shape.steps; t-- > 0;) {
     const Rows<T> d_read = layers.d_read(t + 1);
     const bool projected = readers.queries > 0;
@@ -164,14 +147,14 @@ Tensor steps_back(const Memory& memory, const Readers& readers,
         gpu::JoinStepBackward<T>{
             .out = attentional + (t + 1) * size,
             .d_out = d_out == nullptr ? nullptr : d_out + t * size,
-            .d_more = t + 1 < shape.steps && memory.feeds(t + 1) ? d_fed_data : nullptr,
+            .d_more = t + 1 < shape.steps && memory.fed.feeds(t + 1) ? d_fed_data : nullptr,
             .d_sum = d_read.data + readers.queries,
             .d_sum_stride = d_read.stride});
     for (std::size_t i = layers.count(); i-- > 0;) {
       layers.pass(i, t + 1);
       gpu::lstm_step_backward(layers.cell(i, t));
     }
-    if (memory.feeds(t)) fed.backward(layers.d_input(t), d_fed_data);
+    if (memory.fed.feeds(t)) fed.backward(layers.d_input(t), d_fed_data);
   }
   if (shape.steps > 0)
     for (std::size_t i = 0; i < layers.count(); ++i) layers.pass(i, 0);
@@ -196,31 +179,23 @@ Gradients run_backward(const DecoderInputs& in, const Memory& memory, const Grad
 
   const Tensor& d_inputs = layers.d_inputs();
   const Tensor d_sums = layers.d_reads(1).slice(1, readers.queries, readers.state.size(0));
-  if (needs[DecoderInput::y])
-    down[DecoderInput::y] = multiplied(d_inputs, readers.input.embedding).reshape(in.y.shape());
+  decoder_gradients_gpu(in, needs, readers.input, layers, attention,
+                        memory.query<T>(0, readers), d_sums, down);
   if (needs[DecoderInput::rnn]) {
     const Tensor turned = d_inputs.transpose(0, 1);
-    Tensor of_input = multiplied(turned, all_steps(in.y));
-    if (memory.feeding == InputFeeding::on) {
-      const Tensor fed = memory.attentional.slice(0, 0, shape.steps);
-      of_input = joined_columns({of_input, multiplied(turned, all_steps(fed))}, kOrder);
+    Tensor of_input = multiplied(turned, in.y.flatten(0, 1));
+    if (memory.fed.feeding == InputFeeding::on) {
+      const Tensor fed = memory.fed.attentional.slice(0, 0, shape.steps).flatten(0, 1);
+      of_input = concat({of_input, multiplied(turned, fed)}, 1);
     }
     down[DecoderInput::rnn] = of_input;
   }
-  if (needs[DecoderInput::state]) down[DecoderInput::state] = layers.d_states();
-  if (needs[DecoderInput::cell]) down[DecoderInput::cell] = layers.d_cells();
-  if (needs[DecoderInput::keys] || needs[DecoderInput::score]) {
-    const auto of_keys = attention.of_keys(memory.query<T>(0, readers));
-    down[DecoderInput::keys] = of_keys.keys;
-    down[DecoderInput::score] = of_keys.score;
-  }
-  if (needs[DecoderInput::values]) down[DecoderInput::values] = attention.d_values(d_sums);
   const Tensor of_readers = layers.weight_gradients(needs, DecoderInput::rnn, down);
   if (readers.queries > 0) down[DecoderInput::query] = of_readers.slice(0, 0, readers.queries);
   if (needs[DecoderInput::join]) {
-    const Tensor contexts = source.contexts(memory.weights).transpose(0, 1).contiguous();
+    const Tensor contexts = source.contexts(memory.weights).transpose(0, 1).flatten(0, 1);
     down[DecoderInput::join] =
-        concat({multiplied(d_sums.transpose(0, 1), all_steps(contexts)),
+        concat({multiplied(d_sums.transpose(0, 1), contexts),
                 of_readers.slice(0, readers.queries, of_readers.size(0))},
                1);
   }
@@ -229,7 +204,7 @@ Gradients run_backward(const DecoderInputs& in, const Memory& memory, const Grad
 
 }  // namespace
 
-LuongResult luong_on_gpu(const DecoderInputs& inputs, InputFeeding feeding) {
+std::array<Tensor, 4> luong_on_gpu(const DecoderInputs& inputs, InputFeeding feeding) {
   const DType dtype = inputs.y.dtype();
   const auto run = [&] {
     const NoGrad off_the_tape;
@@ -244,19 +219,16 @@ LuongResult luong_on_gpu(const DecoderInputs& inputs, InputFeeding feeding) {
   };
   const Memory memory = run();
   // Handles of their own: the tape hangs on them, and what is saved must not hang on the tape.
-  std::array<Tensor, 4> results{
-      memory.attentional.slice(0, 1, memory.attentional.size(0)).transpose(0, 1).clone(),
-      memory.weights.detach(), memory.layers.last_states(), memory.layers.last_cells()};
-  record("luong_decode", inputs.flat(), results,
-         [memory, dtype, saved = SavedDecoder(inputs), weights_saved = Saved(memory.weights)](
-             const Gradients& grads, const Needs& needs) {
-           weights_saved.get();
-           return dispatch_real(dtype, kWhere, [&](auto type) {
-             return run_backward<decltype(type)>(saved.get(), memory, grads, needs);
-           });
-         });
-  return {results[Output::attentional], results[Output::weights], results[Output::state],
-          results[Output::cell]};
+  std::array<Tensor, 4> results{memory.fed.outs(), memory.weights.detach(),
+                                memory.layers.last_states(), memory.layers.last_cells()};
+  record_decoder(
+      "luong_decode", inputs, memory.weights, results,
+      [memory, dtype](const DecoderInputs& in, const Gradients& grads, const Needs& needs) {
+        return dispatch_real(dtype, kWhere, [&]<class T>(T) {
+          return run_backward<T>(in, memory, grads, needs);
+        });
+      });
+  return results;
 }
 
 }  // namespace attn::op

@@ -60,10 +60,6 @@ namespace {
 using op::CellKind;
 using op::Way;
 
-DType computed_in(DType dtype) {
-  return op::is_half(dtype) ? DType::f32 : dtype;
-}
-
 /// What gru() and lstm() share.
 struct Stack {
   CellKind kind;
@@ -100,7 +96,7 @@ LstmResult Stack::run(const Tensor& x, const std::vector<RecurrentWeights>& weig
                       const Tensor& state, const Tensor& cell, const Tensor& lengths) const {
   const std::int64_t hidden = check(x, weights);
   const auto count = static_cast<std::int64_t>(weights.size());
-  const DType dtype = computed_in(x.dtype());
+  const DType dtype = op::sum_dtype(x);
   op::check_lengths(lengths, x.size(0), x.size(1), where);
   for (const Tensor& given : {state, cell}) {
     if (!given.defined()) continue;

@@ -21,6 +21,8 @@ namespace {
 
 using gemm::Transpose;
 
+constexpr const char* kWhere = "attn::rnn";
+
 /// to[j, i] = from[i, j] for rows of features, zero where `time` is past the length.
 enum class Major { batch, time };
 
@@ -31,36 +33,28 @@ void turn_rows(const Tensor& from, const Tensor& to, Major from_major, const Ten
   const std::int64_t features = from.size(2);
   const T* source = from.data<T>();
   T* target = to.mutable_data<T>();
-  const std::int64_t* length = lengths.defined() ? lengths.data<std::int64_t>() : nullptr;
-  const std::int64_t grain =
-      std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(1, inner * features));
-  in_blocks(outer, grain, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i)
-      for (std::int64_t j = 0; j < inner; ++j) {
-        const std::int64_t row = from_major == Major::batch ? i : j;
-        const std::int64_t time = from_major == Major::batch ? j : i;
-        T* place = target + (j * outer + i) * features;
-        if (length != nullptr && time >= length[row]) {
-          std::fill_n(place, features, T(0));
-        } else {
-          std::copy_n(source + (i * inner + j) * features, features, place);
-        }
+  const auto* length = numbers_or_null<std::int64_t>(lengths);
+  each(outer, inner * features, [&](std::int64_t i) {
+    for (std::int64_t j = 0; j < inner; ++j) {
+      const std::int64_t row = from_major == Major::batch ? i : j;
+      const std::int64_t time = from_major == Major::batch ? j : i;
+      T* place = target + (j * outer + i) * features;
+      if (length != nullptr && time >= length[row]) {
+        std::fill_n(place, features, T(0));
+      } else {
+        std::copy_n(source + (i * inner + j) * features, features, place);
       }
+    }
   });
 }
 
 Tensor turned(const Tensor& x, Major major, const Tensor& lengths) {
   const Tensor packed = x.contiguous();
   const Tensor result = Tensor::empty({x.size(1), x.size(0), x.size(2)}, x.dtype());
-  dispatch_real(x.dtype(), "attn::rnn",
-                [&](auto type) { turn_rows<decltype(type)>(packed, result, major, lengths); });
+  dispatch_real(x.dtype(), kWhere,
+                [&]<class T>(T) { turn_rows<T>(packed, result, major, lengths); });
   return result;
 }
-
-/// The inputs of the recorded op, in this order.
-struct Input {
-  enum Place : std::size_t { x, weight_ih, weight_hh, bias_ih, bias_hh, state, cell, count };
-};
 
 template <class T>
 Tensor run_forward(const LayerShape& shape, const Tensor& x, const RecurrentWeights& weights,
@@ -76,7 +70,7 @@ Tensor run_forward(const LayerShape& shape, const Tensor& x, const RecurrentWeig
                .c = products});
   in_row_blocks(shape.batch, [&](std::int64_t first, std::int64_t rows) {
     for (std::int64_t step = 0; step < shape.steps; ++step) {
-      const std::int64_t time = shape.way == Way::forward ? step : shape.steps - 1 - step;
+      const std::int64_t time = shape.time(step);
       layer.step(time, first, rows, out_data + (time * shape.batch + first) * shape.hidden,
                  shape.hidden);
     }
@@ -90,42 +84,42 @@ Gradients run_backward(const SavedLayer& saved, const Gradients& grads, const Ne
   const LayerBackward<T> layer(shape, saved.weight_hh.get(), saved.memory, saved.lengths.get(),
                                grads[1], grads.size() > 2 ? grads[2] : Tensor());
   const Tensor d_out = grads[0].defined() ? grads[0].contiguous() : Tensor();
-  const T* d_out_data = d_out.defined() ? d_out.data<T>() : nullptr;
+  const T* d_out_data = numbers_or_null<T>(d_out);
   in_row_blocks(shape.batch, [&](std::int64_t first, std::int64_t rows) {
     for (std::int64_t step = shape.steps; step-- > 0;) {
-      const std::int64_t time = shape.way == Way::forward ? step : shape.steps - 1 - step;
+      const std::int64_t time = shape.time(step);
       const std::int64_t at = (time * shape.batch + first) * shape.hidden;
       layer.step(time, first, rows, d_out_data == nullptr ? nullptr : d_out_data + at,
                  shape.hidden);
     }
   });
 
-  Gradients result(Input::count);
+  Gradients result(LayerInput::count);
   const Tensor& x = saved.x.get();
   const Tensor& weight = saved.weight_ih.get();
   ProductList<T> products;
-  if (needs[Input::x]) {
-    result[Input::x] = Tensor::empty(x.shape(), kDType<T>);
+  if (needs[LayerInput::x]) {
+    result[LayerInput::x] = Tensor::empty(x.shape(), kDType<T>);
     products.add({.a = layer.d_inputs(),
                   .b = matrix_of<T>(weight),
-                  .c = mutable_matrix_of<T>(result[Input::x])});
+                  .c = mutable_matrix_of<T>(result[LayerInput::x])});
   }
-  if (needs[Input::weight_ih]) {
-    result[Input::weight_ih] = Tensor::empty(weight.shape(), kDType<T>);
+  if (needs[LayerInput::weight_ih]) {
+    result[LayerInput::weight_ih] = Tensor::empty(weight.shape(), kDType<T>);
     products.add({.a = layer.d_inputs(),
                   .transpose_a = Transpose::yes,
                   .b = matrix_of<T>(x),
-                  .c = mutable_matrix_of<T>(result[Input::weight_ih])});
+                  .c = mutable_matrix_of<T>(result[LayerInput::weight_ih])});
   }
-  if (needs[Input::weight_hh]) result[Input::weight_hh] = layer.d_weight_hh(products);
+  if (needs[LayerInput::weight_hh]) result[LayerInput::weight_hh] = layer.d_weight_hh(products);
   products.run();
-  if (needs[Input::bias_ih] || needs[Input::bias_hh]) {
+  if (needs[LayerInput::bias_ih] || needs[LayerInput::bias_hh]) {
     const auto bias = layer.d_bias();
-    result[Input::bias_ih] = bias.ih;
-    result[Input::bias_hh] = bias.hh;
+    result[LayerInput::bias_ih] = bias.ih;
+    result[LayerInput::bias_hh] = bias.hh;
   }
-  result[Input::state] = layer.d_state();
-  result[Input::cell] = layer.d_cell();
+  result[LayerInput::state] = layer.d_state();
+  result[LayerInput::cell] = layer.d_cell();
   return result;
 }
 
@@ -147,25 +141,28 @@ DirectionResult run_direction(CellKind kind, Way way, const Tensor& x,
                               const RecurrentWeights& weights, const Tensor& state,
                               const Tensor& cell, const Tensor& lengths) {
   const LayerShape shape{kind, way, x.size(0), x.size(1), weights.weight_hh.size(1)};
-  if (on_gpu(x)) return run_direction_gpu(shape, x, weights, state, cell, lengths);
-  const LayerMemory memory(shape, x.dtype());
-  memory.start(shape, state, cell);
-  const auto forward = [&](auto type) {
-    return run_forward<decltype(type)>(shape, x.contiguous(), weights, memory, lengths);
-  };
-  std::vector<Tensor> results{dispatch_real(x.dtype(), "attn::rnn", forward),
-                              memory.states.select(0, shape.last_slot()).clone()};
-  if (kind == CellKind::lstm)
-    results.push_back(memory.cells.select(0, shape.last_slot()).clone());
-  const std::array<Tensor, Input::count> inputs{
+  const LayerMemory memory(shape, x.dtype(), x.device(), state, cell);
+  const Tensor packed = x.detach().contiguous();
+  std::vector<Tensor> results;
+  {
+    const NoGrad off_the_tape;
+    results.push_back(dispatch_device_and_real(
+        x, kWhere,
+        [&]<class T>(T) { return run_forward<T>(shape, packed, weights, memory, lengths); },
+        [&] { return direction_on_gpu(shape, packed, weights, memory, lengths); }));
+    results.push_back(memory.states.select(0, shape.last_slot()).clone());
+    if (kind == CellKind::lstm)
+      results.push_back(memory.cells.select(0, shape.last_slot()).clone());
+  }
+  const std::array<Tensor, LayerInput::count> inputs{
       x, weights.weight_ih, weights.weight_hh, weights.bias_ih, weights.bias_hh, state, cell};
-  const SavedLayer saved{shape,  memory, x.contiguous(), weights.weight_ih, weights.weight_hh,
-                         lengths};
+  const SavedLayer saved{shape, memory, packed, weights.weight_ih, weights.weight_hh, lengths};
   record(kind == CellKind::gru ? "gru" : "lstm", inputs, results,
-         [saved, dtype = x.dtype()](const Gradients& grads, const Needs& needs) {
-           return dispatch_real(dtype, "attn::rnn", [&](auto type) {
-             return run_backward<decltype(type)>(saved, grads, needs);
-           });
+         [saved](const Gradients& grads, const Needs& needs) {
+           return dispatch_device_and_real(
+               saved.memory.states, kWhere,
+               [&]<class T>(T) { return run_backward<T>(saved, grads, needs); },
+               [&] { return direction_backward_on_gpu(saved, grads, needs); });
          });
   return {results[0], results[1], kind == CellKind::lstm ? results[2] : Tensor()};
 }

@@ -5,6 +5,7 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cstddef>
 #include <cstdint>
 
 #include "attn/core/dtype.hpp"
@@ -41,10 +42,15 @@ DirectionResult run_direction(CellKind kind, Way way, const Tensor& x,
                               const RecurrentWeights& weights, const Tensor& state,
                               const Tensor& cell, const Tensor& lengths);
 
-/// The same for x on the GPU; lengths are there, too.
-DirectionResult run_direction_gpu(const LayerShape& shape, const Tensor& x,
-                                  const RecurrentWeights& weights, const Tensor& state,
-                                  const Tensor& cell, const Tensor& lengths);
+/// Its two halves for x on the GPU; lengths are there, too. The gradients are in this order.
+Tensor direction_on_gpu(const LayerShape& shape, const Tensor& x,
+                        const RecurrentWeights& weights, const LayerMemory& memory,
+                        const Tensor& lengths);
+Gradients direction_backward_on_gpu(const SavedLayer& saved, const Gradients& grads,
+                                    const Needs& needs);
+struct LayerInput {
+  enum Place : std::size_t { x, weight_ih, weight_hh, bias_ih, bias_hh, state, cell, count };
+};
 
 /// Throws unless the weights are those of a layer with `in` inputs; returns `hidden`.
 std::int64_t check_weights(CellKind kind, const RecurrentWeights& weights, std::int64_t in,

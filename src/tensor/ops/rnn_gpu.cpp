@@ -1,10 +1,7 @@
 // One direction of one recurrent layer on the GPU: the products of all steps at once where they
 // can be, and for each step one product and one launch of the cell.
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "attn/core/dtype.hpp"
 #include "attn/gemm/gemm.hpp"
@@ -12,7 +9,7 @@
 #include "attn/tensor/ops/rnn.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "tensor/gpu/cells.hpp"
+#include "tensor/gpu/steps.hpp"
 #include "tensor/op.hpp"
 #include "tensor/ops/multiplied.hpp"
 #include "tensor/ops/rnn_direction.hpp"
@@ -23,23 +20,8 @@ namespace {
 
 using gemm::Transpose;
 
-/// The time of step number `step`.
-std::int64_t time_of(const LayerShape& shape, std::int64_t step) {
-  return shape.way == Way::forward ? step : shape.steps - 1 - step;
-}
-
-template <class T>
-const T* or_null(const Tensor& x) {
-  return x.defined() ? numbers<const T>(x) : nullptr;
-}
-
 gpu::CellRows rows_of(const LayerShape& shape, std::int64_t time, const Tensor& lengths) {
-  return {shape.batch, shape.hidden, time, or_null<std::int64_t>(lengths)};
-}
-
-/// x [steps, batch, n] as [steps * batch, n].
-Tensor flat(const Tensor& x) {
-  return x.reshape({x.size(0) * x.size(1), x.size(2)});
+  return {shape.batch, shape.hidden, time, numbers_or_null<std::int64_t>(lengths)};
 }
 
 template <class T>
@@ -47,7 +29,7 @@ Tensor run_forward(const LayerShape& shape, const Tensor& x, const RecurrentWeig
                    const LayerMemory& memory, const Tensor& lengths) {
   const std::int64_t columns = shape.input_columns();
   const std::int64_t hidden = shape.hidden;
-  const Tensor a = multiplied(flat(x), weights.weight_ih.transpose(0, 1));
+  const Tensor a = multiplied(x.flatten(0, 1), weights.weight_ih.transpose(0, 1));
   const Tensor u = Tensor::empty({shape.batch, columns}, kDType<T>, Device::gpu);
   const Tensor out = Tensor::empty({shape.steps, shape.batch, hidden}, kDType<T>, Device::gpu);
   const Tensor bias = kept_bias(shape, weights).contiguous();
@@ -56,7 +38,7 @@ Tensor run_forward(const LayerShape& shape, const Tensor& x, const RecurrentWeig
   T* cells = is_lstm ? numbers<T>(memory.cells) : nullptr;
   const std::int64_t slot = shape.batch * hidden;
   for (std::int64_t step = 0; step < shape.steps; ++step) {
-    const std::int64_t time = time_of(shape, step);
+    const std::int64_t time = shape.time(step);
     const T* before = states + shape.before(time) * slot;
     multiply_on_gpu(shape.batch, before, weights.weight_hh, Transpose::yes, numbers<T>(u));
     const gpu::CellStep<T> cell{
@@ -77,17 +59,6 @@ Tensor run_forward(const LayerShape& shape, const Tensor& x, const RecurrentWeig
   return out;
 }
 
-/// The inputs of the recorded op, in this order.
-struct Input {
-  enum Place : std::size_t { x, weight_ih, weight_hh, bias_ih, bias_hh, state, cell, count };
-};
-
-/// What arrives at a state after the last step, as numbers of our own.
-Tensor own_or_zeros(const Tensor& grad, const LayerShape& shape, DType dtype) {
-  if (grad.defined()) return grad.clone().contiguous();
-  return Tensor::zeros({shape.batch, shape.hidden}, dtype, Device::gpu);
-}
-
 template <class T>
 Gradients run_backward(const SavedLayer& saved, const Gradients& grads, const Needs& needs) {
   const LayerShape& shape = saved.shape;
@@ -96,8 +67,9 @@ Gradients run_backward(const SavedLayer& saved, const Gradients& grads, const Ne
   const std::int64_t slot = shape.batch * hidden;
   const bool is_lstm = shape.kind == CellKind::lstm;
   const Tensor d_out = grads[0].defined() ? grads[0].contiguous() : Tensor();
-  const Tensor d_state = own_or_zeros(grads[1], shape, kDType<T>);
-  const Tensor d_cell = is_lstm ? own_or_zeros(grads[2], shape, kDType<T>) : Tensor();
+  const Tensor d_state = copy_or_zeros(grads[1], shape, kDType<T>, Device::gpu);
+  const Tensor d_cell =
+      is_lstm ? copy_or_zeros(grads[2], shape, kDType<T>, Device::gpu) : Tensor();
   const auto room = [&] {
     return Tensor::empty({shape.steps * shape.batch, columns}, kDType<T>, Device::gpu);
   };
@@ -106,7 +78,7 @@ Gradients run_backward(const SavedLayer& saved, const Gradients& grads, const Ne
   const T* states = numbers<const T>(saved.memory.states);
   const T* cells = is_lstm ? numbers<const T>(saved.memory.cells) : nullptr;
   for (std::int64_t step = shape.steps; step-- > 0;) {
-    const std::int64_t time = time_of(shape, step);
+    const std::int64_t time = shape.time(step);
     const std::int64_t at = time * shape.batch * columns;
     const gpu::CellStepBackward<T> cell{
         .rows = rows_of(shape, time, saved.lengths.get()),
@@ -128,51 +100,37 @@ Gradients run_backward(const SavedLayer& saved, const Gradients& grads, const Ne
                     Transpose::no, numbers<T>(d_state), T(1));
   }
 
-  Gradients down(Input::count);
+  Gradients down(LayerInput::count);
   const Tensor& x = saved.x.get();
   const Tensor before =
       saved.memory.states.slice(0, shape.before(0), shape.before(0) + shape.steps);
-  if (needs[Input::x])
-    down[Input::x] = multiplied(d_a, saved.weight_ih.get()).reshape(x.shape());
-  if (needs[Input::weight_ih])
-    down[Input::weight_ih] = multiplied(d_a.transpose(0, 1), flat(x));
-  if (needs[Input::weight_hh])
-    down[Input::weight_hh] = multiplied(d_u.transpose(0, 1), flat(before));
-  if (needs[Input::bias_ih]) down[Input::bias_ih] = sum(d_a, 0);
-  if (needs[Input::bias_hh]) down[Input::bias_hh] = sum(d_u, 0);
-  down[Input::state] = d_state;
-  down[Input::cell] = d_cell;
+  if (needs[LayerInput::x])
+    down[LayerInput::x] = multiplied(d_a, saved.weight_ih.get()).reshape(x.shape());
+  if (needs[LayerInput::weight_ih])
+    down[LayerInput::weight_ih] = multiplied(d_a.transpose(0, 1), x.flatten(0, 1));
+  if (needs[LayerInput::weight_hh])
+    down[LayerInput::weight_hh] = multiplied(d_u.transpose(0, 1), before.flatten(0, 1));
+  if (needs[LayerInput::bias_ih]) down[LayerInput::bias_ih] = sum(d_a, 0);
+  if (needs[LayerInput::bias_hh]) down[LayerInput::bias_hh] = sum(d_u, 0);
+  down[LayerInput::state] = d_state;
+  down[LayerInput::cell] = d_cell;
   return down;
 }
 
 }  // namespace
 
-DirectionResult run_direction_gpu(const LayerShape& shape, const Tensor& x,
-                                  const RecurrentWeights& weights, const Tensor& state,
-                                  const Tensor& cell, const Tensor& lengths) {
-  const LayerMemory memory(shape, x.dtype(), Device::gpu);
-  memory.start(shape, state, cell);
-  const Tensor packed = x.detach().contiguous();
-  std::vector<Tensor> results;
-  {
-    const NoGrad off_the_tape;
-    results.push_back(dispatch_real(x.dtype(), "attn::rnn", [&](auto type) {
-      return run_forward<decltype(type)>(shape, packed, weights, memory, lengths);
-    }));
-    results.push_back(memory.states.select(0, shape.last_slot()).clone());
-    if (shape.kind == CellKind::lstm)
-      results.push_back(memory.cells.select(0, shape.last_slot()).clone());
-  }
-  const std::array<Tensor, Input::count> inputs{
-      x, weights.weight_ih, weights.weight_hh, weights.bias_ih, weights.bias_hh, state, cell};
-  const SavedLayer saved{shape, memory, packed, weights.weight_ih, weights.weight_hh, lengths};
-  record(shape.kind == CellKind::gru ? "gru" : "lstm", inputs, results,
-         [saved, dtype = x.dtype()](const Gradients& grads, const Needs& needs) {
-           return dispatch_real(dtype, "attn::rnn", [&](auto type) {
-             return run_backward<decltype(type)>(saved, grads, needs);
-           });
-         });
-  return {results[0], results[1], shape.kind == CellKind::lstm ? results[2] : Tensor()};
+Tensor direction_on_gpu(const LayerShape& shape, const Tensor& x,
+                        const RecurrentWeights& weights, const LayerMemory& memory,
+                        const Tensor& lengths) {
+  return dispatch_real(x.dtype(), "attn::rnn", [&]<class T>(T) {
+    return run_forward<T>(shape, x, weights, memory, lengths);
+  });
+}
+
+Gradients direction_backward_on_gpu(const SavedLayer& saved, const Gradients& grads,
+                                    const Needs& needs) {
+  return dispatch_real(saved.memory.states.dtype(), "attn::rnn",
+                       [&]<class T>(T) { return run_backward<T>(saved, grads, needs); });
 }
 
 }  // namespace attn::op
