@@ -212,4 +212,9 @@ ATTN_FN void tanh_backward(const TanhBackward<typename N::T>& step) {
     }
 }
 
+template <class N>
+inline constexpr CellTable<typename N::T> kCellTable{
+    &gru_forward<N>,       &gru_backward<N>,       &lstm_forward<N>, &lstm_backward<N>,
+    &attention_forward<N>, &attention_backward<N>, &tanh_forward<N>, &tanh_backward<N>};
+
 }  // namespace attn::cpu

@@ -3,7 +3,6 @@
 #include <cstdint>
 
 #include "tensor/cpu/attention_rows.hpp"
-#include "tensor/cpu/cells.hpp"
 
 namespace attn::cpu {
 
@@ -26,11 +25,7 @@ struct Doubles {
 
 template <>
 const CellTable<double>& cell_table<double>() {
-  static constexpr CellTable<double> kTable{
-      &gru_forward<Doubles>,   &gru_backward<Doubles>,      &lstm_forward<Doubles>,
-      &lstm_backward<Doubles>, &attention_forward<Doubles>, &attention_backward<Doubles>,
-      &tanh_forward<Doubles>,  &tanh_backward<Doubles>};
-  return kTable;
+  return kCellTable<Doubles>;
 }
 
 }  // namespace attn::cpu

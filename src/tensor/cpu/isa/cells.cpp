@@ -38,31 +38,6 @@ struct Lanes {
   ATTN_FN static float largest(Lane x) { return reduce_max(x); }
 };
 
-void gru_forward_rows(const CellForward<float>& step) {
-  gru_forward<Lanes>(step);
-}
-void gru_backward_rows(const CellBackward<float>& step) {
-  gru_backward<Lanes>(step);
-}
-void lstm_forward_rows(const CellForward<float>& step) {
-  lstm_forward<Lanes>(step);
-}
-void lstm_backward_rows(const CellBackward<float>& step) {
-  lstm_backward<Lanes>(step);
-}
-void attention_forward_rows(const AttentionForward<float>& step) {
-  attention_forward<Lanes>(step);
-}
-void attention_backward_rows(const AttentionBackward<float>& step) {
-  attention_backward<Lanes>(step);
-}
-void tanh_forward_rows(float* x, std::int64_t count) {
-  tanh_forward<Lanes>(x, count);
-}
-void tanh_backward_rows(const TanhBackward<float>& step) {
-  tanh_backward<Lanes>(step);
-}
-
 }  // namespace
 }  // namespace attn::cpu::inline ATTN_TARGET
 
@@ -70,11 +45,7 @@ namespace attn::cpu {
 
 template <>
 const CellTable<float>& isa_table<CellTable<float>, Target::ATTN_TARGET>() {
-  static constexpr CellTable<float> kTable{&gru_forward_rows,       &gru_backward_rows,
-                                           &lstm_forward_rows,      &lstm_backward_rows,
-                                           &attention_forward_rows, &attention_backward_rows,
-                                           &tanh_forward_rows,      &tanh_backward_rows};
-  return kTable;
+  return kCellTable<Lanes>;
 }
 
 }  // namespace attn::cpu
