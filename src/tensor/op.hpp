@@ -1,4 +1,5 @@
-/// What the sources of ops share: checks, dispatch on the element type, work in parallel.
+/// What the sources of ops share: checks, dispatch on the element type, copies, work in
+/// parallel.
 
 #pragma once
 
@@ -47,6 +48,22 @@ decltype(auto) dispatch_device(const Tensor& x, const Cpu& cpu, const Gpu& gpu) 
   return on_gpu(x) ? gpu() : cpu();
 }
 
+/// The type that sums of x run in.
+inline DType sum_dtype(const Tensor& x) {
+  return x.dtype() == DType::f64 ? DType::f64 : DType::f32;
+}
+/// In f32; and off the tape, row by row. What is no tensor stays so.
+inline Tensor widened(const Tensor& x) {
+  return x.defined() ? x.to(DType::f32) : x;
+}
+inline Tensor packed_or_none(const Tensor& x) {
+  return x.defined() ? x.detach().contiguous() : x;
+}
+
+/// to = from, converted; the shapes are equal. To the CPU it waits for the GPU.
+void copy(const Tensor& from, const Tensor& to);
+void fill(const Tensor& to, double value);
+
 /// Where a tensor's numbers begin, in the memory of its device; for kernels of that device.
 void* address(const Tensor& x);
 /// The same to read (const T) or, counting as a write, to write (T).
@@ -57,6 +74,10 @@ T* numbers(const Tensor& x) {
   if constexpr (!std::is_const_v<T>) x.impl().storage->wrote();
   return static_cast<T*>(address(x));
 }
+template <class T>
+const T* numbers_or_null(const Tensor& x) {
+  return x.defined() ? numbers<const T>(x) : nullptr;
+}
 
 /// Calls run(float{}) or run(double{}). 16-bit types are widened by the callers before.
 template <class Run>
@@ -65,6 +86,13 @@ decltype(auto) dispatch_real(DType dtype, const char* where, const Run& run) {
   if (dtype != DType::f32)
     fail(where, ": dtype ", name_of(dtype), "; f32 and f64 are accepted here");
   return run(float{});
+}
+
+/// Calls cpu(float{}), cpu(double{}) or gpu().
+template <class Cpu, class Gpu>
+decltype(auto) dispatch_device_and_real(const Tensor& x, const char* where, const Cpu& cpu,
+                                        const Gpu& gpu) {
+  return dispatch_device(x, [&] { return dispatch_real(x.dtype(), where, cpu); }, gpu);
 }
 
 /// Calls run(begin, end) for blocks of at most `grain` of [0, count), in parallel. The blocks
@@ -83,5 +111,15 @@ void in_blocks(std::int64_t count, std::int64_t grain, const Run& run) {
 
 /// Numbers worth a task of their own: below, handing work to another thread costs more.
 inline constexpr std::int64_t kGrain = 32768;
+
+/// Calls run(i) for all i below count, in parallel; each is work on about `numbers` numbers.
+template <class Run>
+void each(std::int64_t count, std::int64_t numbers, const Run& run) {
+  const std::int64_t grain =
+      std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(1, numbers));
+  in_blocks(count, grain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) run(i);
+  });
+}
 
 }  // namespace attn::op

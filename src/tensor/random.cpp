@@ -11,8 +11,7 @@
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/cpu/pointwise_table.hpp"
-#include "tensor/dropout_draw.hpp"
-#include "tensor/gpu/random.hpp"
+#include "tensor/gpu/engine.hpp"
 #include "tensor/op.hpp"
 #include "tensor/random_draw.hpp"
 
@@ -40,12 +39,10 @@ Tensor drawn_pairs(const Shape& shape, DType dtype, Device device, std::uint64_t
   }
   auto* to = wide.mutable_data<double>();
   const std::int64_t count = shape.numel();
-  op::in_blocks((count + 1) / 2, op::kGrain, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t pair = begin; pair < end; ++pair) {
-      const op::DrawnPair two = draw.at(key, pair);
-      to[2 * pair] = two.first;
-      if (2 * pair + 1 < count) to[2 * pair + 1] = two.second;
-    }
+  op::each((count + 1) / 2, 1, [&](std::int64_t pair) {
+    const op::DrawnPair two = draw.at(key, pair);
+    to[2 * pair] = two.first;
+    if (2 * pair + 1 < count) to[2 * pair + 1] = two.second;
   });
   return wide.to(dtype);
 }
@@ -132,13 +129,9 @@ void drop(const Draw& draw, std::int64_t count, const double* x, double* y) {
 Tensor dropped(const Draw& draw, const Tensor& input) {
   const Tensor x = input.contiguous();
   const Tensor y = Tensor::empty(x.shape(), x.dtype(), x.device());
-  op::dispatch_device(
-      x,
-      [&] {
-        op::dispatch_real(x.dtype(), "attn::dropout", [&]<class T>(T) {
-          drop(draw, x.numel(), x.data<T>(), y.mutable_data<T>());
-        });
-      },
+  op::dispatch_device_and_real(
+      x, "attn::dropout",
+      [&]<class T>(T) { drop(draw, x.numel(), x.data<T>(), y.mutable_data<T>()); },
       [&] { gpu::dropout(draw, x, y); });
   return y;
 }

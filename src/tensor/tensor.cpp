@@ -10,9 +10,7 @@
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/tensor/tape.hpp"
-#include "tensor/copy.hpp"
-#include "tensor/gpu/copy.hpp"
-#include "tensor/gpu/memory.hpp"
+#include "tensor/gpu/engine.hpp"
 #include "tensor/op.hpp"
 
 namespace attn {

@@ -9,7 +9,7 @@
 #include "tensor/cpu/pointwise_table.hpp"
 #include "tensor/cpu/rows.hpp"
 #include "tensor/op.hpp"
-#include "tensor/pointwise_ops.hpp"
+#include "tensor/pointwise_functors.hpp"
 
 namespace attn::cpu {
 

@@ -8,8 +8,8 @@
 #include <cstdint>
 
 #include "kernels/cpu/isa_table.hpp"
-#include "tensor/dropout_draw.hpp"
-#include "tensor/pointwise_ops.hpp"
+#include "tensor/pointwise_functors.hpp"
+#include "tensor/random_draw.hpp"
 
 namespace attn::cpu {
 
@@ -49,6 +49,14 @@ struct PointwiseTable {
 /// The table of the best instruction set of this machine.
 inline const PointwiseTable& pointwise_table() {
   return best_table<PointwiseTable>();
+}
+
+/// to += from, `count` numbers in a row.
+inline void accumulate(std::int64_t count, const float* from, float* to) {
+  pointwise_table().accumulate(count, from, to);
+}
+inline void accumulate(std::int64_t count, const double* from, double* to) {
+  for (std::int64_t i = 0; i < count; ++i) to[i] += from[i];
 }
 
 }  // namespace attn::cpu

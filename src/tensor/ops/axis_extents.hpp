@@ -29,14 +29,10 @@ struct AxisExtents {
     if (inner == 0) return;
     constexpr std::int64_t kStrip = 1024;
     const std::int64_t strips = (inner + kStrip - 1) / kStrip;
-    const std::int64_t work = std::max<std::int64_t>(1, length * std::min(inner, kStrip));
-    in_blocks(outer * strips, std::max<std::int64_t>(1, kGrain / work),
-              [&](std::int64_t begin, std::int64_t end) {
-                for (std::int64_t task = begin; task < end; ++task) {
-                  const std::int64_t first = task % strips * kStrip;
-                  run(task / strips, first, std::min(inner, first + kStrip));
-                }
-              });
+    each(outer * strips, length * std::min(inner, kStrip), [&](std::int64_t task) {
+      const std::int64_t first = task % strips * kStrip;
+      run(task / strips, first, std::min(inner, first + kStrip));
+    });
   }
 };
 

@@ -1,6 +1,5 @@
 // Batch normalisation of [batch, channels, ...] as an op.
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <utility>
@@ -33,11 +32,7 @@ struct Grid {
   /// Calls run(channel) in parallel.
   template <class Run>
   void each_channel(const Run& run) const {
-    op::in_blocks(channels,
-                  std::max<std::int64_t>(1, op::kGrain / std::max<std::int64_t>(1, each())),
-                  [&](std::int64_t begin, std::int64_t end) {
-                    for (std::int64_t channel = begin; channel < end; ++channel) run(channel);
-                  });
+    op::each(channels, each(), run);
   }
   /// Calls run(place in memory) for every number of a channel.
   template <class Run>
@@ -77,27 +72,13 @@ Statistics statistics(const Tensor& x, const Grid& grid) {
   return result;
 }
 
-/// running = (1 - momentum) running + momentum * found.
-template <class T>
-void update(const Tensor& running, const Tensor& found, double factor, double momentum) {
+/// running = (1 - momentum) running + momentum * factor * now, in double.
+void approach(Tensor running, const Tensor& now, double factor, double momentum) {
   if (!running.defined()) return;
   const NoGrad off_the_tape;
-  const Tensor next = running.detach().to(found.dtype()).clone();
-  const T* from = found.data<T>();
-  T* to = next.mutable_data<T>();
-  for (std::int64_t c = 0; c < next.numel(); ++c)
-    to[c] = static_cast<T>((1.0 - momentum) * to[c] + momentum * factor * from[c]);
-  Tensor(running).copy_from(next);
+  const Tensor wanted = now.detach().reshape(running.shape()).to(DType::f64);
+  running.copy_from(running.to(DType::f64) * (1.0 - momentum) + wanted * (momentum * factor));
 }
-
-/// What both directions know of a channel.
-template <class T>
-struct Channel {
-  T mean;
-  T scale;  ///< 1 / sqrt(variance + eps)
-  T weight;
-  T bias;
-};
 
 struct Parameters {
   Saved mean;
@@ -109,30 +90,23 @@ struct Parameters {
 
 /// Parameters as memory, looked up before threads start.
 template <class T>
-class Channels {
- public:
+struct Channels {
+  const T* mean;
+  const T* variance;
+  const T* weight;
+  const T* bias;
+  T eps;
+
   explicit Channels(const Parameters& from)
-      : mean_(data(from.mean)),
-        variance_(data(from.variance)),
-        weight_(data(from.weight)),
-        bias_(data(from.bias)),
-        eps_(static_cast<T>(from.eps)) {}
+      : mean(op::numbers_or_null<T>(from.mean.get())),
+        variance(op::numbers_or_null<T>(from.variance.get())),
+        weight(op::numbers_or_null<T>(from.weight.get())),
+        bias(op::numbers_or_null<T>(from.bias.get())),
+        eps(static_cast<T>(from.eps)) {}
 
-  Channel<T> operator[](std::int64_t c) const {
-    return {mean_[c], T(1) / std::sqrt(variance_[c] + eps_),
-            weight_ == nullptr ? T(1) : weight_[c], bias_ == nullptr ? T(0) : bias_[c]};
-  }
-
- private:
-  static const T* data(const Saved& x) {
-    return x.defined() ? x.get().template data<T>() : nullptr;
-  }
-
-  const T* mean_;
-  const T* variance_;
-  const T* weight_;
-  const T* bias_;
-  T eps_;
+  T scale(std::int64_t c) const { return T(1) / std::sqrt(variance[c] + eps); }
+  /// What a number less the mean is multiplied by.
+  T factor(std::int64_t c) const { return weight == nullptr ? scale(c) : scale(c) * weight[c]; }
 };
 
 template <class T>
@@ -142,10 +116,10 @@ Tensor forward(const Tensor& x, const Grid& grid, const Parameters& parameters) 
   T* to = out.mutable_data<T>();
   const Channels<T> channels(parameters);
   grid.each_channel([&](std::int64_t c) {
-    const Channel<T> channel = channels[c];
-    const T factor = channel.scale * channel.weight;
-    grid.each_number(
-        c, [&](std::int64_t i) { to[i] = (from[i] - channel.mean) * factor + channel.bias; });
+    const T mean = channels.mean[c];
+    const T factor = channels.factor(c);
+    const T bias = channels.bias == nullptr ? T(0) : channels.bias[c];
+    grid.each_number(c, [&](std::int64_t i) { to[i] = (from[i] - mean) * factor + bias; });
   });
   return out;
 }
@@ -166,10 +140,8 @@ Gradients backward_of(const Tensor& grad, const Tensor& x, const Parameters& par
   const Channels<T> channels(parameters);
   const auto n = static_cast<double>(grid.each());
   grid.each_channel([&](std::int64_t c) {
-    const Channel<T> channel = channels[c];
-    const auto normal = [&](std::int64_t i) {
-      return (from[i] - channel.mean) * channel.scale;
-    };
+    const auto normal = [&, mean = channels.mean[c], scale = channels.scale(c)](
+                            std::int64_t i) { return (from[i] - mean) * scale; };
     double sum = 0.0;
     double dot = 0.0;
     grid.each_number(c, [&](std::int64_t i) {
@@ -178,7 +150,7 @@ Gradients backward_of(const Tensor& grad, const Tensor& x, const Parameters& par
     });
     weights[c] = static_cast<T>(dot);
     biases[c] = static_cast<T>(sum);
-    const T factor = channel.scale * channel.weight;
+    const T factor = channels.factor(c);
     const T shift = phase == Phase::train ? static_cast<T>(sum / n) : T(0);
     const T tilt = phase == Phase::train ? static_cast<T>(dot / n) : T(0);
     grid.each_number(
@@ -188,20 +160,17 @@ Gradients backward_of(const Tensor& grad, const Tensor& x, const Parameters& par
           needs[2] ? d_bias : Tensor()};
 }
 
-void check_channels(const Tensor& given, const Tensor& x, const char* name) {
-  if (!given.defined()) return;
-  op::require_real(given, kWhere, name);
-  op::require_shape(given, {x.size(1)}, kWhere, name);
-}
-
 void check(const Tensor& x, const Tensor& weight, const Tensor& bias,
            const RunningStatistics& running, Phase phase) {
   op::require_real(x, kWhere, "x");
   if (x.rank() < 2) fail(kWhere, ": x is ", x.text(), "; [batch, channels, ...] is accepted");
-  check_channels(weight, x, "weight");
-  check_channels(bias, x, "bias");
-  check_channels(running.mean, x, "running.mean");
-  check_channels(running.variance, x, "running.variance");
+  for (const auto& [given, name] : {std::pair{weight, "weight"}, std::pair{bias, "bias"},
+                                    std::pair{running.mean, "running.mean"},
+                                    std::pair{running.variance, "running.variance"}}) {
+    if (!given.defined()) continue;
+    op::require_real(given, kWhere, name);
+    op::require_shape(given, {x.size(1)}, kWhere, name);
+  }
   if (phase == Phase::eval && !(running.mean.defined() && running.variance.defined()))
     fail(kWhere, ": no running statistics; Phase::eval needs them");
   if (phase == Phase::train && Grid(x.shape()).each() == 1)
@@ -209,24 +178,10 @@ void check(const Tensor& x, const Tensor& weight, const Tensor& bias,
          ", one number in a channel; while training two or more are accepted");
 }
 
-Tensor as(const Tensor& x, DType dtype) {
-  return x.defined() ? x.to(dtype) : x;
-}
-Tensor packed(const Tensor& x) {
-  return x.defined() ? x.detach().contiguous() : x;
-}
 /// `running` in the type of x, in memory of its own; zeros for none.
 Tensor copy_of(const Tensor& running, const Tensor& x) {
   if (!running.defined()) return Tensor::zeros({x.size(1)}, x.dtype());
   return running.detach().to(x.dtype()).clone();
-}
-
-/// running += momentum (factor * now - running).
-void approach(Tensor running, const Tensor& now, double factor, double momentum) {
-  if (!running.defined()) return;
-  const NoGrad off_the_tape;
-  const Tensor wanted = now.detach().reshape(running.shape()).to(running.dtype());
-  running.copy_from(running * (1.0 - momentum) + wanted * (factor * momentum));
 }
 
 /// The same of ops, on the GPU.
@@ -266,8 +221,8 @@ Tensor batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias,
                   const RunningStatistics& running, Phase phase, double momentum, double eps) {
   check(x, weight, bias, running, phase);
   if (op::is_half(x.dtype()))
-    return batch_norm(x.to(DType::f32), as(weight, DType::f32), as(bias, DType::f32), running,
-                      phase, momentum, eps)
+    return batch_norm(op::widened(x), op::widened(weight), op::widened(bias), running, phase,
+                      momentum, eps)
         .to(x.dtype());
   if (weight.defined()) op::require_same_kind(x, weight, kWhere);
   if (bias.defined()) op::require_same_kind(x, bias, kWhere);
@@ -282,10 +237,11 @@ Tensor batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias,
     if (phase == Phase::train && grid.each() > 0) {
       used = statistics<T>(numbers, grid);
       const auto n = static_cast<double>(grid.each());
-      update<T>(running.mean, used.mean, 1.0, momentum);
-      update<T>(running.variance, used.variance, n / (n - 1.0), momentum);
+      approach(running.mean, used.mean, 1.0, momentum);
+      approach(running.variance, used.variance, n / (n - 1.0), momentum);
     }
-    const Parameters parameters{used.mean, used.variance, packed(weight), packed(bias), eps};
+    const Parameters parameters{used.mean, used.variance, op::packed_or_none(weight),
+                                op::packed_or_none(bias), eps};
     return record("batch_norm", {x, weight, bias}, forward<T>(numbers, grid, parameters),
                   [saved = Saved(numbers), parameters, phase](const Gradients& grads,
                                                               const Needs& needs) {

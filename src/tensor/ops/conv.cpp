@@ -3,14 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/gemm/conv.hpp"
 #include "attn/tensor/ops/matmul.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "tensor/gpu/unfold.hpp"
+#include "tensor/gpu/engine.hpp"
 #include "tensor/op.hpp"
 
 namespace attn {
@@ -81,12 +80,12 @@ Tensor convolve(const Tensor& x, const Tensor& weight, const Tensor& bias,
   if (op::on_gpu(x)) return convolve_gpu(x, weight, bias, shape, out_shape);
   const Tensor numbers = x.detach().contiguous();
   const Tensor kernel = weight.detach().contiguous();
-  const Tensor added = bias.defined() ? bias.detach().contiguous() : bias;
+  const Tensor added = op::packed_or_none(bias);
   return op::dispatch_real(x.dtype(), where, [&](auto zero) {
     using T = decltype(zero);
     const Tensor y = Tensor::empty(out_shape, x.dtype());
     gemm::conv_forward<T>(shape, numbers.data<T>(), kernel.data<T>(),
-                          added.defined() ? added.data<T>() : nullptr, y.mutable_data<T>());
+                          op::numbers_or_null<T>(added), y.mutable_data<T>());
     return record(where, {x, weight, bias}, y,
                   [shape, saved_x = Saved(numbers), saved_weight = Saved(kernel)](
                       const Gradients& grads, const Needs& needs) -> Gradients {
@@ -109,10 +108,6 @@ Tensor convolve(const Tensor& x, const Tensor& weight, const Tensor& bias,
   });
 }
 
-Tensor widened(const Tensor& x) {
-  return x.defined() ? x.to(DType::f32) : x;
-}
-
 }  // namespace
 
 Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias,
@@ -120,7 +115,8 @@ Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias,
   constexpr const char* kWhere = "attn::conv1d";
   check(x, weight, bias, 3, kWhere);
   if (op::is_half(x.dtype()))
-    return conv1d(widened(x), widened(weight), widened(bias), options).to(x.dtype());
+    return conv1d(op::widened(x), op::widened(weight), op::widened(bias), options)
+        .to(x.dtype());
   const gemm::ConvShape shape{.batch = x.size(0),
                               .in = x.size(1),
                               .out = weight.size(0),
@@ -140,7 +136,8 @@ Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias,
   constexpr const char* kWhere = "attn::conv2d";
   check(x, weight, bias, 4, kWhere);
   if (op::is_half(x.dtype()))
-    return conv2d(widened(x), widened(weight), widened(bias), options).to(x.dtype());
+    return conv2d(op::widened(x), op::widened(weight), op::widened(bias), options)
+        .to(x.dtype());
   const gemm::ConvShape shape{.batch = x.size(0),
                               .in = x.size(1),
                               .out = weight.size(0),

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include "attn/core/dtype.hpp"
@@ -12,9 +13,8 @@
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/cpu/rows_table.hpp"
-#include "tensor/gpu/rows.hpp"
+#include "tensor/gpu/engine.hpp"
 #include "tensor/op.hpp"
-#include "tensor/ops/each_row.hpp"
 
 namespace attn {
 namespace {
@@ -70,7 +70,7 @@ double mean_loss(const Tensor& logits, const Tensor& targets, std::int64_t count
   const auto* target = targets.data<std::int64_t>();
   T* statistic = statistics.mutable_data<T>();
   const auto kernel = cpu::row_table<T>().exp_sum;
-  op::each_row(rows, classes, [&](std::int64_t row) {
+  op::each(rows, classes, [&](std::int64_t row) {
     if (target[row] == options.ignore_index) return;
     const cpu::RowSum<T> row_sum = kernel(classes, x + row * classes);
     statistic[2 * row] = row_sum.max;
@@ -78,8 +78,7 @@ double mean_loss(const Tensor& logits, const Tensor& targets, std::int64_t count
     losses[static_cast<std::size_t>(row)] =
         row_loss(row_sum, x[row * classes + target[row]], classes, options.smoothing);
   });
-  double total = 0.0;
-  for (const double loss : losses) total += loss;
+  const double total = std::accumulate(losses.begin(), losses.end(), 0.0);
   return count == 0 ? 0.0 : total / static_cast<double>(count);
 }
 
@@ -97,7 +96,7 @@ Tensor gradient(const Tensor& logits, const Tensor& targets, const Tensor& stati
   const auto kernel = cpu::row_table<T>().cross_entropy_backward;
   const auto shift = static_cast<T>(factor * options.smoothing / static_cast<double>(classes));
   const auto hit = static_cast<T>(factor * (1.0 - options.smoothing));
-  op::each_row(targets.numel(), classes, [&](std::int64_t row) {
+  op::each(targets.numel(), classes, [&](std::int64_t row) {
     T* dx = to + row * classes;
     if (target[row] == options.ignore_index) {
       std::fill_n(dx, classes, T(0));
@@ -114,7 +113,7 @@ Tensor gradient(const Tensor& logits, const Tensor& targets, const Tensor& stati
 Tensor cross_entropy_gpu(const Tensor& logits, const Tensor& targets,
                          const CrossEntropyOptions& options) {
   op::require_same_device(logits, targets, kWhere);
-  const DType wide = logits.dtype() == DType::f64 ? DType::f64 : DType::f32;
+  const DType wide = op::sum_dtype(logits);
   const Tensor x = logits.detach().contiguous();
   const Tensor ids = targets.contiguous();
   const Tensor statistics = Tensor::empty({ids.numel(), 2}, wide, Device::gpu);

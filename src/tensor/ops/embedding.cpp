@@ -12,10 +12,10 @@
 #include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "tensor/gpu/index.hpp"
+#include "tensor/cpu/pointwise_table.hpp"
+#include "tensor/gpu/engine.hpp"
 #include "tensor/op.hpp"
 #include "tensor/ops/axis_extents.hpp"
-#include "tensor/ops/each_row.hpp"
 
 namespace attn {
 namespace {
@@ -57,7 +57,7 @@ void choose(const Tensor& x, const op::AxisExtents& from, const Tensor& index,
   auto* target = static_cast<std::byte*>(out.mutable_raw());
   const auto* places = index.data<std::int64_t>();
   const std::int64_t count = index.numel();
-  op::each_row(from.outer * count, from.inner, [&](std::int64_t row) {
+  op::each(from.outer * count, from.inner, [&](std::int64_t row) {
     const std::int64_t place = row / count * from.extent + places[row % count];
     std::memcpy(target + row * step, source + place * step, bytes);
   });
@@ -71,12 +71,12 @@ void add_back(const Tensor& grad, int axis, const Tensor& index, const Tensor& o
   const std::int64_t count = index.numel();
   const T* from = grad.data<T>();
   T* target = out.mutable_data<T>();
-  op::each_row(to.outer * to.extent, to.inner, [&](std::int64_t row) {
+  op::each(to.outer * to.extent, to.inner, [&](std::int64_t row) {
     T* sum = target + row * to.inner;
     std::fill_n(sum, to.inner, T(0));
     const T* first = from + row / to.extent * count * to.inner;
     choosers.of(row % to.extent, [&](std::int64_t who) {
-      op::accumulate(to.inner, first + who * to.inner, sum);
+      cpu::accumulate(to.inner, first + who * to.inner, sum);
     });
   });
 }
@@ -86,12 +86,8 @@ Gradients backward_of(const Tensor& grad, const Shape& shape, int axis, const Te
     return {backward_of(grad.to(DType::f32), shape, axis, index)[0].to(grad.dtype())};
   const Tensor out = Tensor::empty(shape, grad.dtype(), grad.device());
   const Tensor packed = grad.contiguous();
-  op::dispatch_device(
-      grad,
-      [&] {
-        op::dispatch_real(grad.dtype(), "attn::index_select",
-                          [&]<class T>(T) { add_back<T>(packed, axis, index, out); });
-      },
+  op::dispatch_device_and_real(
+      grad, "attn::index_select", [&]<class T>(T) { add_back<T>(packed, axis, index, out); },
       [&] { gpu::add_places(packed, axis, index, out); });
   return {out};
 }

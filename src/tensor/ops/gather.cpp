@@ -7,7 +7,7 @@
 #include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "tensor/gpu/index.hpp"
+#include "tensor/gpu/engine.hpp"
 #include "tensor/op.hpp"
 #include "tensor/ops/axis_extents.hpp"
 

@@ -10,10 +10,8 @@
 #include "attn/core/error.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "tensor/copy.hpp"
 #include "tensor/op.hpp"
 #include "tensor/ops/axis_extents.hpp"
-#include "tensor/ops/each_row.hpp"
 
 namespace attn {
 namespace {
@@ -48,7 +46,7 @@ void place(const Tensor& part, int axis, std::int64_t begin, const Tensor& out) 
   const std::int64_t step = to.extent * to.inner * element;
   const auto* source = static_cast<const std::byte*>(packed.raw());
   auto* target = static_cast<std::byte*>(out.mutable_raw()) + begin * to.inner * element;
-  op::each_row(from.outer, from.extent * from.inner, [&](std::int64_t row) {
+  op::each(from.outer, from.extent * from.inner, [&](std::int64_t row) {
     std::memcpy(target + row * step, source + row * bytes, static_cast<std::size_t>(bytes));
   });
 }

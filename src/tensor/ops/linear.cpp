@@ -69,9 +69,7 @@ Tensor product(const Tensor& x, const Tensor& weight, const op::Finish& finish) 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   validate(x, weight, bias);
   if (op::is_widened(x))
-    return linear(x.to(DType::f32), weight.to(DType::f32),
-                  bias.defined() ? bias.to(DType::f32) : bias)
-        .to(x.dtype());
+    return linear(op::widened(x), op::widened(weight), op::widened(bias)).to(x.dtype());
   const std::int64_t rows = rows_of(x);
   return record("attn::linear", {x, weight, bias}, product(x, weight, {bias}),
                 [rows, in = Saved(x), w = Saved(weight)](const Gradients& grads,

@@ -84,8 +84,7 @@ void check(const Tensor& q, const Tensor& k, const Tensor& v, const LinearGates&
     op::require_shape(gates.beta, {q.size(0), kv_heads, q.size(2)}, kWhere, "beta");
   }
   if (state.defined()) {
-    op::require_dtype(state, q.dtype() == DType::f64 ? DType::f64 : DType::f32, kWhere,
-                      "state");
+    op::require_dtype(state, op::sum_dtype(q), kWhere, "state");
     op::require_same_device(q, state, kWhere);
     op::require_shape(state, {q.size(0), kv_heads, q.size(3), v.size(3)}, kWhere, "state");
   }
@@ -94,10 +93,6 @@ void check(const Tensor& q, const Tensor& k, const Tensor& v, const LinearGates&
 /// Itself if products can read its rows where they lie.
 Tensor by_rows(const Tensor& x) {
   return x.strides()[3] == 1 && x.strides()[2] >= x.size(3) ? x : x.contiguous();
-}
-
-Tensor packed_or_none(const Tensor& x) {
-  return x.defined() ? x.detach().contiguous() : Tensor();
 }
 
 template <class T>
@@ -176,18 +171,19 @@ LinearAttended linear_attention(const Tensor& q, const Tensor& k, const Tensor& 
                                 const LinearGates& gates, const Tensor& state, double scale) {
   check(q, k, v, gates, state);
   if (op::is_half(q.dtype())) {
-    const auto wide = [](const Tensor& x) { return x.defined() ? x.to(DType::f32) : x; };
-    LinearAttended result = linear_attention(
-        wide(q), wide(k), wide(v), {wide(gates.decay), wide(gates.beta)}, state, scale);
+    using op::widened;
+    LinearAttended result =
+        linear_attention(widened(q), widened(k), widened(v),
+                         {widened(gates.decay), widened(gates.beta)}, state, scale);
     result.output = result.output.to(q.dtype());
     return result;
   }
   const Inputs in{by_rows(q.detach()),
                   by_rows(k.detach()),
                   by_rows(v.detach()),
-                  packed_or_none(gates.decay),
-                  packed_or_none(gates.beta),
-                  packed_or_none(state),
+                  op::packed_or_none(gates.decay),
+                  op::packed_or_none(gates.beta),
+                  op::packed_or_none(state),
                   scale};
   const std::array inputs{q, k, v, gates.decay, gates.beta, state};
   const Route route = route_of(q, v, gates.decay, wants_grad(inputs));
@@ -200,9 +196,8 @@ LinearAttended linear_attention(const Tensor& q, const Tensor& k, const Tensor& 
          [q = Saved(in.q), k = Saved(in.k), v = Saved(in.v), decay = Saved(in.decay),
           beta = Saved(in.beta), past = Saved(in.past),
           scale](const Gradients& grads, const Needs&) {
-           const auto get = [](const Saved& x) { return x.defined() ? x.get() : Tensor(); };
-           return backward({q.get(), k.get(), v.get(), get(decay), get(beta), get(past), scale},
-                           grads);
+           return backward(
+               {q.get(), k.get(), v.get(), decay.get(), beta.get(), past.get(), scale}, grads);
          });
   return {outputs[0], outputs[1]};
 }

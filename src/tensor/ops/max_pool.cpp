@@ -10,7 +10,6 @@
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/op.hpp"
-#include "tensor/ops/each_row.hpp"
 
 namespace attn {
 namespace {
@@ -37,7 +36,7 @@ class Blocks {
   template <class T, class Run>
   void each(const T* x, const Run& run) const {
     if (out_.numel() == 0) return;
-    op::each_row(out_.numel() / row_, row_, [&](std::int64_t row) {
+    op::each(out_.numel() / row_, row_, [&](std::int64_t row) {
       const std::int64_t first = origin(row);
       for (std::int64_t i = 0; i < row_; ++i) run(row * row_ + i, largest(x, first + 2 * i));
     });

@@ -1,6 +1,5 @@
 #include "attn/tensor/ops/merge.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -12,7 +11,7 @@
 #include "attn/tensor/shape.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "tensor/gpu/merge.hpp"
+#include "tensor/gpu/engine.hpp"
 #include "tensor/op.hpp"
 
 namespace attn {
@@ -26,8 +25,7 @@ void check(const PartialAttention& part, const char* name) {
   if (rows.rank() < 1) fail(kWhere, ": an output without channels");
   rows.erase(rows.rank() - 1);
   op::require_shape(part.log_sum_exp, rows, kWhere, "log_sum_exp");
-  const DType wide = part.output.dtype() == DType::f64 ? DType::f64 : DType::f32;
-  op::require_dtype(part.log_sum_exp, wide, kWhere, "log_sum_exp");
+  op::require_dtype(part.log_sum_exp, op::sum_dtype(part.output), kWhere, "log_sum_exp");
   op::require_same_device(part.output, part.log_sum_exp, kWhere);
 }
 
@@ -48,11 +46,6 @@ struct Shares {
   }
 };
 
-/// Rows a task takes, so that tasks are of about the same size for any number of channels.
-std::int64_t rows_each(std::int64_t channels) {
-  return std::max<std::int64_t>(1, op::kGrain / std::max<std::int64_t>(1, channels));
-}
-
 template <class T>
 void merge_rows(const std::array<Tensor, 4>& in, const Tensor& out, const Tensor& total) {
   const std::int64_t channels = out.size(-1);
@@ -60,15 +53,13 @@ void merge_rows(const std::array<Tensor, 4>& in, const Tensor& out, const Tensor
   const T* out_b = in[2].data<T>();
   T* to = out.mutable_data<T>();
   T* lse = total.mutable_data<T>();
-  op::in_blocks(total.numel(), rows_each(channels), [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t row = begin; row < end; ++row) {
-      const auto share = Shares<T>::of(in[1].data<T>()[row], in[3].data<T>()[row]);
-      lse[row] = share.log_sum_exp;
-      for (std::int64_t c = row * channels; c < (row + 1) * channels; ++c) {
-        // What has no share is not looked at: it may be NaN.
-        const T first = share.a == T(0) ? T(0) : share.a * out_a[c];
-        to[c] = share.b == T(0) ? first : first + share.b * out_b[c];
-      }
+  op::each(total.numel(), channels, [&](std::int64_t row) {
+    const auto share = Shares<T>::of(in[1].data<T>()[row], in[3].data<T>()[row]);
+    lse[row] = share.log_sum_exp;
+    for (std::int64_t c = row * channels; c < (row + 1) * channels; ++c) {
+      // What has no share is not looked at: it may be NaN.
+      const T first = share.a == T(0) ? T(0) : share.a * out_a[c];
+      to[c] = share.b == T(0) ? first : first + share.b * out_b[c];
     }
   });
 }
@@ -84,44 +75,19 @@ void merge_rows_backward(const std::array<Tensor, 4>& in, const Tensor& d_out,
   const T* d_lse = d_total.data<T>();
   std::array<T*, 4> to{};
   for (std::size_t i = 0; i < 4; ++i) to[i] = down[i].mutable_data<T>();
-  const std::int64_t rows = in[1].numel();
-  op::in_blocks(rows, rows_each(channels), [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t row = begin; row < end; ++row) {
-      const auto share = Shares<T>::of(in[1].data<T>()[row], in[3].data<T>()[row]);
-      const bool both = share.a != T(0) && share.b != T(0);
-      T apart = T(0);
-      for (std::int64_t c = row * channels; c < (row + 1) * channels; ++c) {
-        to[0][c] = share.a == T(0) ? T(0) : share.a * d_rows[c];
-        to[2][c] = share.b == T(0) ? T(0) : share.b * d_rows[c];
-        if (both) apart += d_rows[c] * (out_a[c] - out_b[c]);
-      }
-      const T moved = both ? share.a * share.b * apart : T(0);
-      to[1][row] = share.a == T(0) ? T(0) : share.a * d_lse[row] + moved;
-      to[3][row] = share.b == T(0) ? T(0) : share.b * d_lse[row] - moved;
+  op::each(in[1].numel(), channels, [&](std::int64_t row) {
+    const auto share = Shares<T>::of(in[1].data<T>()[row], in[3].data<T>()[row]);
+    const bool both = share.a != T(0) && share.b != T(0);
+    T apart = T(0);
+    for (std::int64_t c = row * channels; c < (row + 1) * channels; ++c) {
+      to[0][c] = share.a == T(0) ? T(0) : share.a * d_rows[c];
+      to[2][c] = share.b == T(0) ? T(0) : share.b * d_rows[c];
+      if (both) apart += d_rows[c] * (out_a[c] - out_b[c]);
     }
+    const T moved = both ? share.a * share.b * apart : T(0);
+    to[1][row] = share.a == T(0) ? T(0) : share.a * d_lse[row] + moved;
+    to[3][row] = share.b == T(0) ? T(0) : share.b * d_lse[row] - moved;
   });
-}
-
-void merge(const std::array<Tensor, 4>& in, const Tensor& out, const Tensor& total) {
-  op::dispatch_device(
-      out,
-      [&] {
-        op::dispatch_real(out.dtype(), kWhere,
-                          [&]<class T>(T) { merge_rows<T>(in, out, total); });
-      },
-      [&] { gpu::merge(in, out, total); });
-}
-
-void merge_backward(const std::array<Tensor, 4>& in, const Tensor& d_out, const Tensor& d_total,
-                    const std::array<Tensor, 4>& down) {
-  op::dispatch_device(
-      d_out,
-      [&] {
-        op::dispatch_real(d_out.dtype(), kWhere, [&]<class T>(T) {
-          merge_rows_backward<T>(in, d_out, d_total, down);
-        });
-      },
-      [&] { gpu::merge_backward(in, d_out, d_total, down); });
 }
 
 }  // namespace
@@ -143,7 +109,9 @@ PartialAttention merge_states(const PartialAttention& a, const PartialAttention&
   const Device device = a.output.device();
   std::array<Tensor, 2> results{Tensor::empty(a.output.shape(), storage, device),
                                 Tensor::empty(a.log_sum_exp.shape(), storage, device)};
-  merge(in, results[0], results[1]);
+  op::dispatch_device_and_real(
+      a.output, kWhere, [&]<class T>(T) { merge_rows<T>(in, results[0], results[1]); },
+      [&] { gpu::merge(in, results[0], results[1]); });
   const std::array<Saved, 4> saved{in[0], in[1], in[2], in[3]};
   record("merge_states", inputs, results,
          [saved, storage](const Gradients& grads, const Needs&) -> Gradients {
@@ -158,7 +126,12 @@ PartialAttention merge_states(const PartialAttention& a, const PartialAttention&
                         ? grads[i].contiguous()
                         : Tensor::zeros(tensors[i].shape(), storage, tensors[i].device());
            };
-           merge_backward(tensors, arrived(0), arrived(1), down);
+           const Tensor d_out = arrived(0);
+           const Tensor d_total = arrived(1);
+           op::dispatch_device_and_real(
+               d_out, kWhere,
+               [&]<class T>(T) { merge_rows_backward<T>(tensors, d_out, d_total, down); },
+               [&] { gpu::merge_backward(tensors, d_out, d_total, down); });
            return {down.begin(), down.end()};
          });
   return {results[0], results[1]};

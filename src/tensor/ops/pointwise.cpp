@@ -6,9 +6,9 @@
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/cpu/pointwise.hpp"
-#include "tensor/gpu/pointwise.hpp"
+#include "tensor/gpu/engine.hpp"
 #include "tensor/op.hpp"
-#include "tensor/pointwise_ops.hpp"
+#include "tensor/pointwise_functors.hpp"
 
 namespace attn {
 namespace {

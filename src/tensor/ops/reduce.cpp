@@ -14,10 +14,9 @@
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/cpu/pointwise_table.hpp"
-#include "tensor/gpu/reduce.hpp"
+#include "tensor/gpu/engine.hpp"
 #include "tensor/op.hpp"
 #include "tensor/ops/axis_extents.hpp"
-#include "tensor/ops/each_row.hpp"
 
 namespace attn {
 namespace {
@@ -33,27 +32,22 @@ double row_sum(std::int64_t count, const double* x) {
 
 /// x seen as [outer, reduced, inner] becomes [outer, inner].
 template <class T>
-void sum_middle(const T* x, std::int64_t outer, std::int64_t reduced, std::int64_t inner,
-                T* out) {
+void sum_middle(const T* x, const op::AxisExtents& extents, T* out) {
+  const auto [outer, reduced, inner] = extents;
   if (inner == 1) {
-    const std::int64_t grain = std::max<std::int64_t>(1, op::kGrain / (reduced + 1));
-    op::in_blocks(outer, grain, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) out[i] = row_sum(reduced, x + i * reduced);
-    });
-    return;
+    return op::each(outer, reduced + 1,
+                    [&](std::int64_t i) { out[i] = row_sum(reduced, x + i * reduced); });
   }
   // Columns are cut into strips, so that one tall matrix still uses every thread.
   constexpr std::int64_t kStrip = 512;
   const std::int64_t strips = (inner + kStrip - 1) / kStrip;
-  op::in_blocks(outer * strips, 1, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t task = begin; task < end; ++task) {
-      const std::int64_t first = task % strips * kStrip;
-      const std::int64_t count = std::min(kStrip, inner - first);
-      T* to = out + task / strips * inner + first;
-      std::fill_n(to, count, T(0));
-      const T* from = x + task / strips * reduced * inner + first;
-      for (std::int64_t r = 0; r < reduced; ++r) op::accumulate(count, from + r * inner, to);
-    }
+  op::each(outer * strips, op::kGrain, [&](std::int64_t task) {
+    const std::int64_t first = task % strips * kStrip;
+    const std::int64_t count = std::min(kStrip, inner - first);
+    T* to = out + task / strips * inner + first;
+    std::fill_n(to, count, T(0));
+    const T* from = x + task / strips * reduced * inner + first;
+    for (std::int64_t r = 0; r < reduced; ++r) cpu::accumulate(count, from + r * inner, to);
   });
 }
 
@@ -65,14 +59,9 @@ Tensor sum_axis(const Tensor& input, int axis) {
   shape[axis] = 1;
   const Tensor out = Tensor::empty(shape, x.dtype(), x.device());
   const op::AxisExtents extents(x.shape(), axis);
-  op::dispatch_device(
-      x,
-      [&] {
-        op::dispatch_real(x.dtype(), "attn::sum", [&]<class T>(T) {
-          sum_middle(x.data<T>(), extents.outer, extents.extent, extents.inner,
-                     out.mutable_data<T>());
-        });
-      },
+  op::dispatch_device_and_real(
+      x, "attn::sum",
+      [&]<class T>(T) { sum_middle(x.data<T>(), extents, out.mutable_data<T>()); },
       [&] { gpu::sum_middle(x, extents, out); });
   return out;
 }
@@ -100,7 +89,7 @@ void top_cpu(const Tensor& x, const Maximum& out) {
   auto* places = out.indices.mutable_data<std::int64_t>();
   std::fill_n(values, out.values.numel(), -std::numeric_limits<float>::infinity());
   std::fill_n(places, out.indices.numel(), -1);
-  op::each_row(x.size(0), columns, [&](std::int64_t row) {
+  op::each(x.size(0), columns, [&](std::int64_t row) {
     const float* from = x.data<float>() + row * columns;
     std::vector<std::int64_t> order;
     for (std::int64_t i = 0; i < columns; ++i)

@@ -1,9 +1,9 @@
 #include "attn/tensor/ops/rotary.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include "attn/core/dtype.hpp"
@@ -84,14 +84,12 @@ void fill_turns(const Tensor& positions, const RotaryOptions& options, const Ten
   T* cosine = cos.mutable_data<T>();
   T* sine = sin.mutable_data<T>();
   // A sine costs some 20 of the multiply-adds that kGrain counts.
-  const std::int64_t grain = std::max<std::int64_t>(1, op::kGrain / (20 * pairs + 1));
-  op::in_blocks(positions.numel(), grain, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i)
-      for (std::int64_t c = 0; c < pairs; ++c) {
-        const double angle = static_cast<double>(at[i]) * rates[static_cast<std::size_t>(c)];
-        cosine[i * pairs + c] = static_cast<T>(std::cos(angle));
-        sine[i * pairs + c] = static_cast<T>(std::sin(angle));
-      }
+  op::each(positions.numel(), 20 * pairs, [&](std::int64_t i) {
+    for (std::int64_t c = 0; c < pairs; ++c) {
+      const double angle = static_cast<double>(at[i]) * rates[static_cast<std::size_t>(c)];
+      cosine[i * pairs + c] = static_cast<T>(std::cos(angle));
+      sine[i * pairs + c] = static_cast<T>(std::sin(angle));
+    }
   });
 }
 
@@ -100,10 +98,6 @@ RotaryOptions for_channels(RotaryOptions options, const Tensor& x) {
   if (x.rank() < 2) fail(kWhere, ": x is ", x.text(), "; 3 or 4 axes are accepted");
   if (options.rotary_dim < 0) options.rotary_dim = x.size(-1);
   return options;
-}
-
-DType turns_dtype(const Tensor& x) {
-  return x.dtype() == DType::f64 ? DType::f64 : DType::f32;
 }
 
 }  // namespace
@@ -140,15 +134,15 @@ Tensor rotary(const Tensor& x, const RotaryTable& table) {
 }
 
 Tensor rotary(const Tensor& x, const Tensor& positions, const RotaryOptions& options) {
-  return rotary(x, rotary_table(positions, for_channels(options, x), turns_dtype(x)));
+  return rotary(x, rotary_table(positions, for_channels(options, x), op::sum_dtype(x)));
 }
 
 Tensor rotary(const Tensor& x, std::int64_t offset, const RotaryOptions& options) {
   const RotaryOptions whole = for_channels(options, x);
   const Tensor positions = Tensor::empty({x.size(-2)}, DType::i64);
-  for (std::int64_t t = 0; t < x.size(-2); ++t)
-    positions.mutable_data<std::int64_t>()[t] = offset + t;
-  return rotary(x, rotary_table(positions, whole, turns_dtype(x)));
+  auto* first = positions.mutable_data<std::int64_t>();
+  std::iota(first, first + x.size(-2), offset);
+  return rotary(x, rotary_table(positions, whole, op::sum_dtype(x)));
 }
 
 }  // namespace attn

@@ -10,9 +10,8 @@
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/cpu/rows_table.hpp"
-#include "tensor/gpu/rows.hpp"
+#include "tensor/gpu/engine.hpp"
 #include "tensor/op.hpp"
-#include "tensor/ops/each_row.hpp"
 
 namespace attn {
 namespace {
@@ -52,100 +51,80 @@ class KeepRows {
 };
 
 template <class T>
-Tensor softmax_forward(const Tensor& x, const Tensor& keep) {
-  const Tensor out = Tensor::empty(x.shape(), x.dtype());
+void softmax_rows(const Tensor& x, const Tensor& keep, const Tensor& out) {
   const std::int64_t count = x.size(-1);
-  if (x.numel() == 0) return out;
+  if (x.numel() == 0) return;
   const KeepRows mask(keep);
   const T* from = x.data<T>();
   T* to = out.mutable_data<T>();
   const auto kernel = cpu::row_table<T>().softmax;
-  op::each_row(x.numel() / count, count, [&](std::int64_t row) {
+  op::each(x.numel() / count, count, [&](std::int64_t row) {
     kernel(count, from + row * count, mask.row(row), to + row * count);
   });
-  return out;
 }
 
-/// Calls kernel(count, row of a, row of out).
-template <class T, class Kernel>
-Tensor map_rows(const Tensor& a, Kernel kernel) {
-  const Tensor out = Tensor::empty(a.shape(), a.dtype());
-  const std::int64_t count = a.size(-1);
-  if (a.numel() == 0) return out;
-  const T* from = a.data<T>();
+/// Calls kernel(count, row of each of `from`..., row of out).
+template <class T, class Kernel, class... From>
+void map_rows(const Tensor& out, Kernel kernel, const From&... from) {
+  const std::int64_t count = out.size(-1);
+  if (out.numel() == 0) return;
   T* to = out.mutable_data<T>();
-  op::each_row(a.numel() / count, count,
-               [&](std::int64_t row) { kernel(count, from + row * count, to + row * count); });
-  return out;
-}
-
-/// Calls kernel(count, row of a, row of b, row of out).
-template <class T, class Kernel>
-Tensor map_rows(const Tensor& a, const Tensor& b, Kernel kernel) {
-  const T* second = b.data<T>();
-  const T* first = a.data<T>();
-  return map_rows<T>(a, [&](std::int64_t count, const T* row, T* to) {
-    kernel(count, row, second + (row - first), to);
-  });
+  const auto run = [&](const auto*... x) {
+    op::each(out.numel() / count, count,
+             [&](std::int64_t row) { kernel(count, x + row * count..., to + row * count); });
+  };
+  run(from.template data<T>()...);
 }
 
 /// log(softmax) and softmax differ in their kernels alone; the GPU's take any real type.
 struct Kernels {
   const char* name;
-  Tensor (*forward)(const Tensor& x, const Tensor& keep);
-  Tensor (*backward)(const Tensor& y, const Tensor& grad);
-  void (*gpu_forward)(const Tensor& x, const Tensor& keep, const Tensor& y);
-  void (*gpu_backward)(const Tensor& y, const Tensor& grad, const Tensor& dx);
+  void (*forward)(const Tensor& x, const Tensor& keep, const Tensor& y);
+  void (*backward)(const Tensor& y, const Tensor& grad, const Tensor& dx);
 };
 
 constexpr Kernels kSoftmax{
     "softmax",
-    [](const Tensor& x, const Tensor& keep) {
-      return op::dispatch_real(x.dtype(), "attn::softmax",
-                               [&]<class T>(T) { return softmax_forward<T>(x, keep); });
+    [](const Tensor& x, const Tensor& keep, const Tensor& y) {
+      op::dispatch_device_and_real(
+          x, "attn::softmax", [&]<class T>(T) { softmax_rows<T>(x, keep, y); },
+          [&] { gpu::softmax(x, keep, y); });
     },
-    [](const Tensor& y, const Tensor& grad) {
-      return op::dispatch_real(y.dtype(), "attn::softmax", [&]<class T>(T) {
-        return map_rows<T>(y, grad, cpu::row_table<T>().softmax_backward);
-      });
-    },
-    &gpu::softmax, &gpu::softmax_backward};
+    [](const Tensor& y, const Tensor& grad, const Tensor& dx) {
+      op::dispatch_device_and_real(
+          y, "attn::softmax",
+          [&]<class T>(T) { map_rows<T>(dx, cpu::row_table<T>().softmax_backward, y, grad); },
+          [&] { gpu::softmax_backward(y, grad, dx); });
+    }};
 
 constexpr Kernels kLogSoftmax{
     "log_softmax",
-    [](const Tensor& x, const Tensor&) {
-      return op::dispatch_real(x.dtype(), "attn::log_softmax", [&]<class T>(T) {
-        return map_rows<T>(x, cpu::row_table<T>().log_softmax);
-      });
+    [](const Tensor& x, const Tensor&, const Tensor& y) {
+      op::dispatch_device_and_real(
+          x, "attn::log_softmax",
+          [&]<class T>(T) { map_rows<T>(y, cpu::row_table<T>().log_softmax, x); },
+          [&] { gpu::log_softmax(x, y); });
     },
-    [](const Tensor& y, const Tensor& grad) {
-      return op::dispatch_real(y.dtype(), "attn::log_softmax", [&]<class T>(T) {
-        return map_rows<T>(y, grad, cpu::row_table<T>().log_softmax_backward);
-      });
-    },
-    [](const Tensor& x, const Tensor&, const Tensor& y) { gpu::log_softmax(x, y); },
-    &gpu::log_softmax_backward};
+    [](const Tensor& y, const Tensor& grad, const Tensor& dx) {
+      op::dispatch_device_and_real(
+          y, "attn::log_softmax",
+          [&]<class T>(T) {
+            map_rows<T>(dx, cpu::row_table<T>().log_softmax_backward, y, grad);
+          },
+          [&] { gpu::log_softmax_backward(y, grad, dx); });
+    }};
 
 Tensor along_last(const Kernels& kernels, const Tensor& input, const Tensor& keep) {
   const Tensor x = input.detach().contiguous();
-  const Tensor y = op::dispatch_device(
-      x, [&] { return kernels.forward(x, keep); },
-      [&] {
-        const Tensor out = Tensor::empty(x.shape(), x.dtype(), Device::gpu);
-        kernels.gpu_forward(x, keep, out);
-        return out;
-      });
+  const Tensor y = Tensor::empty(x.shape(), x.dtype(), x.device());
+  kernels.forward(x, keep, y);
   return record(
       kernels.name, {input}, y,
       [&kernels, saved = Saved(y)](const Gradients& grads, const Needs&) -> Gradients {
         const Tensor grad = grads[0].contiguous();
-        return {op::dispatch_device(
-            grad, [&] { return kernels.backward(saved.get(), grad); },
-            [&] {
-              const Tensor dx = Tensor::empty(grad.shape(), grad.dtype(), Device::gpu);
-              kernels.gpu_backward(saved.get(), grad, dx);
-              return dx;
-            })};
+        const Tensor dx = Tensor::empty(grad.shape(), grad.dtype(), grad.device());
+        kernels.backward(saved.get(), grad, dx);
+        return {dx};
       });
 }
 

@@ -10,7 +10,7 @@
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/cpu/rows.hpp"
-#include "tensor/gpu/pointwise.hpp"
+#include "tensor/gpu/engine.hpp"
 #include "tensor/op.hpp"
 
 namespace attn {

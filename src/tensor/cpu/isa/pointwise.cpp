@@ -130,7 +130,7 @@ void dropout(std::int64_t first, std::int64_t count, std::uint64_t key, std::uin
   }
 }
 
-void accumulate(std::int64_t count, const float* from, float* to) {
+void accumulate_row(std::int64_t count, const float* from, float* to) {
   std::int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes)
     (Lane::load(to + i) + Lane::load(from + i)).store(to + i);
@@ -155,7 +155,7 @@ const PointwiseTable& isa_table<PointwiseTable, Target::ATTN_TARGET>() {
        &binary<Minimum>, &binary<Gate>, &binary<Equal>},
       &sum,
       &sum_of_squares,
-      &accumulate,
+      &accumulate_row,
       &dropout};
   return kTable;
 }
