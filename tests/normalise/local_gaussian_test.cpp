@@ -28,21 +28,5 @@ TEST(LocalGaussian, DualNumbersMatchDifferences) {
       {{{test::kBatches, test::kHeads, test::kQueries, 1}, random, 0.0, 6.0}});
 }
 
-TEST(LocalGaussian, ItsOwnBackwardMatchesDifferences) {
-  double centre = 2.3;
-  double d_centre = 0.0;
-  const Table t = table(&centre, {1, 1, 1, 1});
-  const TableGrad g = table_grad(&d_centre, {1, 1, 1, 1});
-  const LocalGaussian gaussian{1.5f};
-  const Site<double> at{0, 0, 0, 4};
-  gaussian.backward_factor(0.7, at, Params<double>{&t}, ParamGrads<double>{&g});
-  centre = 2.3 + test::kDifferenceStep;
-  const double above = gaussian.factor(at, Params<double>{&t});
-  centre = 2.3 - test::kDifferenceStep;
-  const double below = gaussian.factor(at, Params<double>{&t});
-  EXPECT_TRUE(test::close(d_centre, 0.7 * (above - below) / (2 * test::kDifferenceStep),
-                          test::kDifferenceTolerance));
-}
-
 }  // namespace
 }  // namespace attn

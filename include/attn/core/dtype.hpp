@@ -17,49 +17,14 @@ enum class DType { f64, f32, bf16, f16, i64, i32, i16, i8, u8, boolean };
 
 /// Bytes of one element.
 constexpr std::size_t size_of(DType dtype) {
-  switch (dtype) {
-    case DType::f64:
-    case DType::i64:
-      return 8;
-    case DType::f32:
-    case DType::i32:
-      return 4;
-    case DType::bf16:
-    case DType::f16:
-    case DType::i16:
-      return 2;
-    case DType::i8:
-    case DType::u8:
-    case DType::boolean:
-      return 1;
-  }
-  return 0;
+  constexpr std::size_t kSizes[] = {8, 4, 2, 2, 8, 4, 2, 1, 1, 1};
+  return kSizes[static_cast<std::size_t>(dtype)];
 }
 
 constexpr std::string_view name_of(DType dtype) {
-  switch (dtype) {
-    case DType::f64:
-      return "f64";
-    case DType::f32:
-      return "f32";
-    case DType::bf16:
-      return "bf16";
-    case DType::f16:
-      return "f16";
-    case DType::i64:
-      return "i64";
-    case DType::i32:
-      return "i32";
-    case DType::i16:
-      return "i16";
-    case DType::i8:
-      return "i8";
-    case DType::u8:
-      return "u8";
-    case DType::boolean:
-      return "boolean";
-  }
-  return "unknown";
+  constexpr std::string_view kNames[] = {"f64", "f32", "bf16", "f16", "i64",
+                                         "i32", "i16", "i8",   "u8",  "boolean"};
+  return kNames[static_cast<std::size_t>(dtype)];
 }
 
 /// The upper half of a float; rounds to nearest even, keeps NaN.
@@ -119,49 +84,26 @@ struct Float16 {
 
 /// The DType of a C++ type.
 template <class T>
-struct DTypeOf;
+extern const DType kDType;
 template <>
-struct DTypeOf<double> {
-  static constexpr DType value = DType::f64;
-};
+inline constexpr DType kDType<double> = DType::f64;
 template <>
-struct DTypeOf<float> {
-  static constexpr DType value = DType::f32;
-};
+inline constexpr DType kDType<float> = DType::f32;
 template <>
-struct DTypeOf<BFloat16> {
-  static constexpr DType value = DType::bf16;
-};
+inline constexpr DType kDType<BFloat16> = DType::bf16;
 template <>
-struct DTypeOf<Float16> {
-  static constexpr DType value = DType::f16;
-};
+inline constexpr DType kDType<Float16> = DType::f16;
 template <>
-struct DTypeOf<std::int64_t> {
-  static constexpr DType value = DType::i64;
-};
+inline constexpr DType kDType<std::int64_t> = DType::i64;
 template <>
-struct DTypeOf<std::int32_t> {
-  static constexpr DType value = DType::i32;
-};
+inline constexpr DType kDType<std::int32_t> = DType::i32;
 template <>
-struct DTypeOf<std::int16_t> {
-  static constexpr DType value = DType::i16;
-};
+inline constexpr DType kDType<std::int16_t> = DType::i16;
 template <>
-struct DTypeOf<std::int8_t> {
-  static constexpr DType value = DType::i8;
-};
+inline constexpr DType kDType<std::int8_t> = DType::i8;
 template <>
-struct DTypeOf<std::uint8_t> {
-  static constexpr DType value = DType::u8;
-};
+inline constexpr DType kDType<std::uint8_t> = DType::u8;
 template <>
-struct DTypeOf<bool> {
-  static constexpr DType value = DType::boolean;
-};
-
-template <class T>
-inline constexpr DType kDType = DTypeOf<T>::value;
+inline constexpr DType kDType<bool> = DType::boolean;
 
 }  // namespace attn

@@ -20,13 +20,6 @@ struct LocalGaussian {
     const V z = (real<V>(at.k) - p.value(0)) / sigma;
     return exp(-0.5f * (z * z));
   }
-
-  /// Adds the centre's gradient, given the gradient of the factor.
-  template <class V, class P, class G>
-  ATTN_FN void backward_factor(V grad, Site<V> at, const P& p, const G& g) const {
-    const V z = (real<V>(at.k) - p.value(0)) / sigma;
-    g.value(0, grad * exp(-0.5f * (z * z)) * z / sigma);
-  }
 };
 
 static_assert(WeightFactor<LocalGaussian>);

@@ -17,12 +17,6 @@ struct ScaleWeight {
   ATTN_FN V factor(Site<V>, const P& p) const {
     return p.value(0);
   }
-
-  /// Adds beta's gradient, given the gradient of the factor.
-  template <class V, class P, class G>
-  ATTN_FN void backward_factor(V grad, Site<V>, const P&, const G& g) const {
-    g.value(0, grad);
-  }
 };
 
 static_assert(WeightFactor<ScaleWeight>);

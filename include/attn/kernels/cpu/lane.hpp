@@ -90,8 +90,6 @@ class Lane {
   ATTN_FN static Lane load(const float* from) { return Lane(simd::LoadU(FloatTag(), from)); }
   ATTN_FN static Lane load(const BFloat16* from);
   ATTN_FN static Lane load(const Float16* from);
-  /// `from` is a multiple of kLanes floats.
-  ATTN_FN static Lane load_aligned(const float* from) { return Lane(simd::Load(FloatTag(), from)); }
   /// The first `count` elements, then zeros; memory beyond them is not touched.
   ATTN_FN static Lane load(const float* from, int count);
   ATTN_FN static Lane load(const BFloat16* from, int count);
@@ -101,7 +99,6 @@ class Lane {
   ATTN_FN void store(float* to) const { simd::StoreU(raw, FloatTag(), to); }
   ATTN_FN void store(BFloat16* to) const;
   ATTN_FN void store(Float16* to) const;
-  ATTN_FN void store_aligned(float* to) const { simd::Store(raw, FloatTag(), to); }
   /// The first `count` lanes; memory beyond them is not touched.
   ATTN_FN void store(float* to, int count) const;
   ATTN_FN void store(BFloat16* to, int count) const;
@@ -143,11 +140,10 @@ ATTN_FN LaneMask is_nan(Lane a) { return LaneMask(simd::IsNaN(a.raw)); }
 /// a where the condition holds, else b; the other side is lost, NaN or not.
 ATTN_FN Lane select(LaneMask m, Lane a, Lane b) { return Lane(simd::IfThenElse(m.raw, a.raw, b.raw)); }
 
-/// Over all lanes, in an order that only kLanes decides. With a NaN, reduce_max and reduce_min
+/// Over all lanes, in an order that only kLanes decides. With a NaN, reduce_max
 /// may or may not be NaN.
 ATTN_FN float reduce_sum(Lane a) { return simd::GetLane(simd::SumOfLanes(FloatTag(), a.raw)); }
 ATTN_FN float reduce_max(Lane a) { return simd::GetLane(simd::MaxOfLanes(FloatTag(), a.raw)); }
-ATTN_FN float reduce_min(Lane a) { return simd::GetLane(simd::MinOfLanes(FloatTag(), a.raw)); }
 ATTN_FN float first(Lane a) { return simd::GetLane(a.raw); }
 
 namespace detail {
@@ -219,14 +215,6 @@ ATTN_FN LaneIndex multiply_high(LaneIndex a, LaneIndex b) {
 #endif
 }
 ATTN_FN LaneIndex multiply_low(LaneIndex a, LaneIndex b) { return a * b; }
-
-/// A random word as a float: the upper 24 bits over 2^24, in [0, 1), and one step above it, in
-/// (0, 1].
-ATTN_FN Lane uniform(LaneIndex word) {
-  const auto upper = simd::BitCast(IntTag(), simd::ShiftRight<8>(detail::words(word)));
-  return Lane(simd::ConvertTo(FloatTag(), upper)) * 0x1p-24f;
-}
-ATTN_FN Lane uniform_positive(LaneIndex word) { return uniform(word) + 0x1p-24f; }
 
 /// real<Lane>(at.k - at.q).
 template <class V>

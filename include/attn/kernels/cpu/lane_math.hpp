@@ -72,12 +72,6 @@ ATTN_FN Lane exp_slope(Lane f, float scale = 1.0f) {
                     square * square * 0.04166477651f, square * cube * 0.008379020699f,
                     cube * cube * 0.001406127625f);
 }
-/// 2^f = 1 + f * exp2_slope(f) for |f| <= 1/2, fitted likewise.
-ATTN_FN Lane exp2_slope(Lane f) {
-  return polynomial(f, 0.6931472150f, 0.2402265278f, 0.05550310551f, 0.009617692976f,
-                    0.001340664385f, 0.0001559467702f);
-}
-
 /// One step of Newton's iteration for 1 / x.
 ATTN_FN Lane newton(Lane x, Lane r) {
   return multiply_add(r, negative_multiply_add(x, r, 1.0f), r);
@@ -102,15 +96,6 @@ ATTN_FN Lane exp_below(Lane s, Lane top) {
   return exp_nonpositive(s - top);
 }
 
-/// 2^x for x <= 0, NaN kept: exactly 1 at 0, exactly 0 at -inf and below -126.5. Relative
-/// error 1.1e-7.
-ATTN_FN Lane exp2_nonpositive(Lane x) {
-  const Lane bounded = max(-127.0f, x);
-  const Lane rounded = bounded + detail::kRoundToExponent;
-  const Lane f = bounded - (rounded - detail::kRoundToExponent);
-  return multiply_add(detail::exp2_slope(f), f, 1.0f) * detail::power_of_two(rounded);
-}
-
 /// e^x, NaN kept: 0 below -86.99 (where e^x < 1.7e-38), +inf above 88.72. Relative
 /// error 1.6e-7.
 ATTN_FN Lane exp(Lane x) {
@@ -120,14 +105,6 @@ ATTN_FN Lane exp(Lane x) {
   const Lane n = rounded - (detail::kRoundToExponent - 1.0f);
   const Lane f = detail::minus_ln2(bounded, n, 1.0f);
   return multiply_add(detail::exp_slope(f), f, 1.0f) * detail::power_of_two(rounded) * 2.0f;
-}
-
-/// 2^x, NaN kept: 0 below -125.5, +inf from 128 on. Relative error 1.5e-7.
-ATTN_FN Lane exp2(Lane x) {
-  const Lane bounded = max(-126.0f, min(128.5f, x));
-  const Lane rounded = bounded + (detail::kRoundToExponent - 1.0f);
-  const Lane f = bounded - (rounded - (detail::kRoundToExponent - 1.0f));
-  return multiply_add(detail::exp2_slope(f), f, 1.0f) * detail::power_of_two(rounded) * 2.0f;
 }
 
 /// tanh x = t / (t + 2) with t = e^2|x| - 1, and the sign of x. NaN kept, exactly 1 from 10 on.

@@ -90,13 +90,12 @@ void check_floats(LaneReport& report) {
     agree_mask(x >= z, [](float p, float q) { return p >= q; });
     agree_mask(x == z, [](float p, float q) { return p == q; });
     agree_mask(x != z, [](float p, float q) { return p != q; });
-    float sum = 0.0f, most = a[0], least = a[0];
+    float sum = 0.0f, most = a[0];
     for (int i = 0; i < kLanes; ++i) {
       sum += a[i];  // quarters: exact in any order
       most = a[i] > most ? a[i] : most;
-      least = a[i] < least ? a[i] : least;
     }
-    wrong += reduce_sum(x) != sum || reduce_max(x) != most || reduce_min(x) != least;
+    wrong += reduce_sum(x) != sum || reduce_max(x) != most;
     wrong += first(x) != a[0];
   }
   report.none("lanes agree with scalars", wrong);
@@ -150,10 +149,6 @@ void check_indices(LaneReport& report) {
   real<Lane>(LaneIndex::ramp(-3)).store(numbers);
   for (int i = 0; i < kLanes; ++i) wrong += numbers[i] != static_cast<float>(i - 3);
   report.none("indices agree with scalars", wrong);
-
-  wrong = first(uniform(0)) != 0.0f || first(uniform(-1)) != 1.0f - 0x1p-24f;
-  wrong += first(uniform_positive(0)) != 0x1p-24f || first(uniform_positive(-1)) != 1.0f;
-  report.none("uniform is in [0, 1) and uniform_positive in (0, 1]", wrong);
 
   const unsigned char flags[] = {0, 1, 0, 2, 255, 0, 0, 9};
   const int numbers_of[] = {5, -4, 3, 0, 2, 8, 1, 6};

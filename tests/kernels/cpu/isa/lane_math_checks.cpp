@@ -83,11 +83,7 @@ void keeps_nan(LaneReport& report, const char* law, F function) {
 constexpr auto exp_nonpositive_of = [](Lane x) __attribute__((always_inline)) {
   return exp_nonpositive(x);
 };
-constexpr auto exp2_nonpositive_of = [](Lane x) __attribute__((always_inline)) {
-  return exp2_nonpositive(x);
-};
 constexpr auto exp_of = [](Lane x) __attribute__((always_inline)) { return exp(x); };
-constexpr auto exp2_of = [](Lane x) __attribute__((always_inline)) { return exp2(x); };
 constexpr auto tanh_of = [](Lane x) __attribute__((always_inline)) { return tanh(x); };
 constexpr auto sigmoid_of = [](Lane x) __attribute__((always_inline)) { return sigmoid(x); };
 constexpr auto log_of = [](Lane x) __attribute__((always_inline)) { return log(x); };
@@ -105,40 +101,26 @@ void check_exponentials(LaneReport& report) {
   sweep(exp_nonpositive_of, ::exp, -87.33f, -kInfinity, kSmallestNormal, worst);
   report.add("exp_nonpositive: below the normal numbers", worst.error, 1.0, worst.where);
   worst = {};
-  sweep(exp2_nonpositive_of, ::exp2, -0.0f, -126.0f, 0.0, worst);
-  report.add("exp2_nonpositive: relative error", worst.error, 1.5e-7, worst.where);
-  worst = {};
   sweep(exp_of, ::exp, -0.0f, -86.98f, 0.0, worst);
   sweep(exp_of, ::exp, 0.0f, 88.72f, 0.0, worst);
   report.add("exp: relative error", worst.error, 2.0e-7, worst.where);
   worst = {};
   sweep(exp_of, ::exp, -86.98f, -kInfinity, 1.7e-38, worst);
   report.add("exp: below the normal numbers", worst.error, 1.0, worst.where);
-  worst = {};
-  sweep(exp2_of, ::exp2, -0.0f, -125.4f, 0.0, worst);
-  sweep(exp2_of, ::exp2, 0.0f, 127.99f, 0.0, worst);
-  report.add("exp2: relative error", worst.error, 1.5e-7, worst.where);
 
   report.none("exp_nonpositive(0) is 1", one(exp_nonpositive_of, 0.0f) != 1.0f);
   report.none("exp_nonpositive(-0) is 1", one(exp_nonpositive_of, -0.0f) != 1.0f);
   report.none("exp_below(-inf, top) is 0", first(exp_below(Lane(-kInfinity), 3.0f)) != 0.0f);
   report.none("exp_below(top, top) is 1", first(exp_below(Lane(3.0f), 3.0f)) != 1.0f);
   report.none("exp(0) is 1", one(exp_of, 0.0f) != 1.0f);
-  report.none("exp2(0) is 1", one(exp2_of, 0.0f) != 1.0f);
   for (const float x : {-kInfinity, -3.0e38f, -1000.0f, -88.1f, -87.7f}) {
     report.none("exp_nonpositive is exactly 0", one(exp_nonpositive_of, x) != 0.0f, x);
     report.none("exp is exactly 0", one(exp_of, x) != 0.0f, x);
   }
-  for (const float x : {kInfinity, 3.0e38f, 1000.0f, 128.0f, 88.73f}) {
+  for (const float x : {kInfinity, 3.0e38f, 1000.0f, 128.0f, 88.73f})
     report.none("exp overflows to infinity", one(exp_of, x) != kInfinity, x);
-    if (x >= 128.0f) report.none("exp2 overflows to infinity", one(exp2_of, x) != kInfinity, x);
-  }
-  report.none("exp2(-inf) is 0", one(exp2_of, -kInfinity) != 0.0f);
-  report.none("exp2_nonpositive(-inf) is 0", one(exp2_nonpositive_of, -kInfinity) != 0.0f);
   keeps_nan(report, "exp_nonpositive keeps NaN", exp_nonpositive_of);
-  keeps_nan(report, "exp2_nonpositive keeps NaN", exp2_nonpositive_of);
   keeps_nan(report, "exp keeps NaN", exp_of);
-  keeps_nan(report, "exp2 keeps NaN", exp2_of);
 }
 
 void check_others(LaneReport& report) {
