@@ -1,3 +1,5 @@
+// Linear attention, rotary positions and cache writes on the GPU.
+
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -10,6 +12,7 @@
 #include "attn/kernels/gpu/linear.hpp"
 #include "attn/pool/linear.hpp"
 #include "kernels/gpu/rows/sizes.cuh"
+#include "kernels/turn_pair.hpp"
 
 namespace attn::gpu {
 namespace {
@@ -70,6 +73,49 @@ __global__ void linear_kernel(LinearArgs<T> args, V* states) {
     *args.state.at(b, kv, c, j) = state[c];
 }
 
+/// A thread a pair of channels, then one for each channel that is copied. Both of a pair are
+/// read before either is written, so out may be x.
+template <class T>
+__global__ void rotate_kernel(RotaryArgs<T> args) {
+  const std::int64_t heads = args.x.shape[1];
+  const std::int64_t positions = args.x.shape[2];
+  const std::int64_t pairs = args.cos.shape[2];
+  const std::int64_t each = args.x.shape[3] - pairs;
+  for_each_thread(args.x.shape[0] * heads * positions * each, [&](std::int64_t i) {
+    const std::int64_t c = i % each;
+    const std::int64_t position = i / each % positions;
+    const std::int64_t head = i / each / positions % heads;
+    const std::int64_t batch = i / each / positions / heads;
+    const T* x = args.x.at(batch, head, position);
+    T* out = args.out.at(batch, head, position);
+    if (c >= pairs) {
+      out[(c + pairs) * args.out.strides[3]] = x[(c + pairs) * args.x.strides[3]];
+      return;
+    }
+    const bool picked = args.rows.data != nullptr;
+    const std::int64_t row = picked ? *args.rows.at(batch, position) : position;
+    const std::int64_t table = picked ? 0 : batch;
+    turn_pair(args.pairs, c, pairs, *args.cos.at(table, row, c), *args.sin.at(table, row, c), x,
+              args.x.strides[3], out, args.out.strides[3]);
+  });
+}
+
+template <class T>
+__global__ void write_cache_kernel(CacheArgs<T> args) {
+  const std::int64_t heads = args.update.shape[1];
+  const std::int64_t added = args.update.shape[2];
+  const std::int64_t channels = args.update.shape[3];
+  const std::int64_t rows = args.cache.shape[2];
+  for_each_thread(args.update.shape[0] * heads * added * channels, [&](std::int64_t i) {
+    const std::int64_t c = i % channels;
+    const std::int64_t row = i / channels % added;
+    const std::int64_t head = i / channels / added % heads;
+    const std::int64_t batch = i / channels / added / heads;
+    const std::int64_t start = args.starts == nullptr ? 0 : args.starts[batch] % rows;
+    *args.cache.at(batch, head, (start + row) % rows, c) = *args.update.at(batch, head, row, c);
+  });
+}
+
 }  // namespace
 
 template <class T>
@@ -101,13 +147,21 @@ void linear(const LinearArgs<T>& args, void* workspace, Stream stream) {
   ATTN_CUDA_CALL(cudaGetLastError());
 }
 
-template std::size_t linear_workspace(const LinearArgs<double>&);
-template std::size_t linear_workspace(const LinearArgs<float>&);
-template std::size_t linear_workspace(const LinearArgs<BFloat16>&);
-template std::size_t linear_workspace(const LinearArgs<Float16>&);
-template void linear(const LinearArgs<double>&, void*, Stream);
-template void linear(const LinearArgs<float>&, void*, Stream);
-template void linear(const LinearArgs<BFloat16>&, void*, Stream);
-template void linear(const LinearArgs<Float16>&, void*, Stream);
+template <class T>
+void rotate(const RotaryArgs<T>& args, Stream stream) {
+  validate_shapes(args);
+  const std::int64_t threads = args.x.shape[0] * args.x.shape[1] * args.x.shape[2] *
+                               (args.x.shape[3] - args.cos.shape[2]);
+  launch_threads(&rotate_kernel<T>, threads, stream, args);
+}
+
+template <class T>
+void write_cache(const CacheArgs<T>& args, Stream stream) {
+  validate_shapes(args);
+  const auto& [batch, heads, added, channels] = args.update.shape;
+  launch_threads(&write_cache_kernel<T>, batch * heads * added * channels, stream, args);
+}
+
+#include "kernels/gpu/rows/linear_instances.inc"
 
 }  // namespace attn::gpu
