@@ -297,23 +297,31 @@ void check_grads(const char* where, const char* what, std::size_t stage,
 
 }  // namespace
 
-namespace {
-
-bool is_wanted(const TableGrad& grad) {
-  return grad.data != nullptr;
-}
-bool any_wanted(const std::array<TableGrad, kMaxTables>& slots) {
-  return std::any_of(slots.begin(), slots.end(), is_wanted);
-}
-
-}  // namespace
-
 bool RecipeGrads::wants_scores() const {
-  return std::any_of(scores.begin(), scores.end(), any_wanted);
+  RecipeGrads alone;
+  alone.scores = scores;
+  return alone.wants_any();
 }
 bool RecipeGrads::wants_any() const {
-  return is_wanted(weights) || any_wanted(normaliser) || wants_scores() ||
-         std::any_of(factors.begin(), factors.end(), any_wanted);
+  bool any = false;
+  for_each([&](const TableGrad&) { any = true; });
+  return any;
+}
+void RecipeGrads::clear() const {
+  for_each([](const TableGrad& grad) {
+    const auto& [batch, heads, queries, entries] = grad.shape;
+    for (int b = 0; b < batch; ++b)
+      for (int h = 0; h < heads; ++h)
+        for (int q = 0; q < queries; ++q)
+          for (std::int64_t c = 0; c < entries; ++c) {
+            const std::int64_t place = row_offset(grad, b, h, q) + c * grad.strides[3];
+            if (grad.dtype == DType::f64) {
+              static_cast<double*>(grad.data)[place] = 0.0;
+            } else {
+              static_cast<float*>(grad.data)[place] = 0.0f;
+            }
+          }
+  });
 }
 
 template <class T>

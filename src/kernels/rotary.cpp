@@ -7,7 +7,6 @@
 #include "attn/core/error.hpp"
 #include "attn/core/thread_pool.hpp"
 #include "kernels/check_view.hpp"
-#include "kernels/turn_pair.hpp"
 
 namespace attn {
 namespace {

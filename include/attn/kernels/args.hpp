@@ -63,6 +63,20 @@ struct RecipeGrads {
 
   bool wants_scores() const;  ///< of any score modifier
   bool wants_any() const;
+  void clear() const;  ///< writes zeros to all that are wanted
+
+  /// visit(grad) for all that are wanted.
+  template <class Visit>
+  void for_each(const Visit& visit) const {
+    const auto some = [&](const std::array<TableGrad, kMaxTables>& slots) {
+      for (const TableGrad& grad : slots)
+        if (grad.data != nullptr) visit(grad);
+    };
+    some({weights});
+    for (const auto& stage : scores) some(stage);
+    some(normaliser);
+    for (const auto& stage : factors) some(stage);
+  }
 };
 
 /// Gradients that arrive at the weights, each optional; they cost one more pass over the tiles.

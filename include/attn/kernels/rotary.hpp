@@ -7,7 +7,9 @@
 
 #include <cstdint>
 
+#include "attn/core/macros.hpp"
 #include "attn/core/view.hpp"
+#include "attn/kernels/args.hpp"
 
 namespace attn {
 
@@ -28,6 +30,23 @@ struct RotaryArgs {
   View<T, 4> out;                      ///< like x; may be x itself
   RotaryPairs pairs = RotaryPairs::halves;
 };
+
+/// The formula for pair c of a row, for both devices, in fp32 or wider. Both are read before
+/// either is written.
+template <class T>
+ATTN_FN void turn_pair(RotaryPairs pairs, std::int64_t c, std::int64_t count, T cos, T sin,
+                       const T* x, std::int64_t step, T* out, std::int64_t out_step) {
+  using Wide = StatOf<T>;
+  const bool interleaved = pairs == RotaryPairs::interleaved;
+  const std::int64_t first = interleaved ? 2 * c : c;
+  const std::int64_t second = interleaved ? 2 * c + 1 : c + count;
+  const auto a = static_cast<Wide>(x[first * step]);
+  const auto b = static_cast<Wide>(x[second * step]);
+  const auto cosine = static_cast<Wide>(cos);
+  const auto sine = static_cast<Wide>(sin);
+  out[first * out_step] = T(a * cosine - b * sine);
+  out[second * out_step] = T(a * sine + b * cosine);
+}
 
 /// Throws InvalidArgument unless sizes agree and every row exists; validate_shapes() does not
 /// look at the rows, which may lie on the GPU.

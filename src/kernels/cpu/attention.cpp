@@ -1,7 +1,6 @@
 #include "attn/kernels/cpu/attention.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +10,6 @@
 #include "attn/core/thread_pool.hpp"
 #include "attn/kernels/layout.hpp"
 #include "attn/kernels/route.hpp"
-#include "kernels/clear_grads.hpp"
 #include "kernels/cpu/build_plan.hpp"
 #include "kernels/cpu/decode/work.hpp"
 #include "kernels/cpu/isa_table.hpp"
@@ -65,11 +63,6 @@ std::vector<ForwardRun> forward_runs(const Plan& plan, int threads) {
   return runs;
 }
 
-/// Whether a table's rows belong to queries, so that blocks must write them in turn.
-bool has_rows(const TableGrad& grad) {
-  return grad.data != nullptr && grad.shape[2] > 1;
-}
-
 /// The buffers a backward call needs besides the threads' scratch.
 struct BackwardBuffers {
   std::unique_ptr<std::atomic<int>[]> turns;
@@ -77,19 +70,15 @@ struct BackwardBuffers {
   std::vector<float> d_weights;  ///< of the similarity, from the queries: one share a head
 };
 
+/// Where a table's rows belong to queries, blocks must write them in turn.
 void order_turns(BackwardPlan& bp, const RecipeGrads& grads) {
-  const auto look = [&](const std::vector<std::array<TableGrad, kMaxTables>>& stages) {
-    for (const auto& stage : stages)
-      for (const TableGrad& grad : stage)
-        if (has_rows(grad)) {
-          bp.rows_ordered = true;
-          const bool shared = (grad.shape[0] == 1 && bp.base.sequences > 1) ||
-                              (grad.shape[1] == 1 && bp.base.heads > 1);
-          bp.turns_shared = bp.turns_shared || shared;
-        }
-  };
-  look(grads.scores);
-  look(grads.factors);
+  grads.for_each([&](const TableGrad& grad) {
+    if (grad.shape[2] <= 1) return;
+    bp.rows_ordered = true;
+    if ((grad.shape[0] == 1 && bp.base.sequences > 1) ||
+        (grad.shape[1] == 1 && bp.base.heads > 1))
+      bp.turns_shared = true;
+  });
 }
 
 /// Chooses where dQ is summed up: in dq itself, or in as many floats of scratch as it returns.
@@ -167,7 +156,7 @@ template <class T>
 void backward(const BackwardArgs<T>& args, const Recipe& recipe, const RecipeGrads& grads,
               const Context& context) {
   validate(args, recipe, grads);
-  clear(grads);
+  grads.clear();
   note_route(recipe.similarity == Similarity::additive ? Route::cpu_additive
                                                        : Route::cpu_packed);
   const PlanHolder holder(args, recipe, target_of(context));

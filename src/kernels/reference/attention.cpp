@@ -10,7 +10,6 @@
 #include "attn/kernels/layout.hpp"
 #include "attn/kernels/mask_tree.hpp"
 #include "attn/score/similarity.hpp"
-#include "kernels/clear_grads.hpp"
 #include "kernels/reference/numbers.hpp"
 
 namespace attn::reference {
@@ -320,7 +319,7 @@ void weights(const ForwardArgs<T>& args, const Recipe& recipe, const View<StatOf
 template <class T>
 void backward(const BackwardArgs<T>& args, const Recipe& recipe, const RecipeGrads& grads) {
   validate(args, recipe, grads);
-  clear(grads);
+  grads.clear();
   const Layout<T> layout(args);
   const int channels = layout.channels();
   const int value_channels = layout.value_channels();

@@ -12,7 +12,6 @@
 #include "attn/kernels/gpu/linear.hpp"
 #include "attn/pool/linear.hpp"
 #include "kernels/gpu/rows/sizes.cuh"
-#include "kernels/turn_pair.hpp"
 
 namespace attn::gpu {
 namespace {

@@ -173,22 +173,14 @@ void look(const RowSizes& n, const V* weights, const Inspection<V>& into, Stream
                  into.top_keys, into.top_weights, into.arg_max);
 }
 
-void clear_table(const TableGrad& grad, Stream stream) {
-  if (grad.data == nullptr) return;
-  std::int64_t count = 1;
-  for (const std::int64_t extent : grad.shape) count *= extent;
-  launch_threads(&clear_table_kernel, count, stream, grad, count);
-}
-
 }  // namespace
 
 void clear_tables(const RecipeGrads& grads, Stream stream) {
-  clear_table(grads.weights, stream);
-  for (const auto& stage : grads.scores)
-    for (const TableGrad& grad : stage) clear_table(grad, stream);
-  for (const TableGrad& grad : grads.normaliser) clear_table(grad, stream);
-  for (const auto& stage : grads.factors)
-    for (const TableGrad& grad : stage) clear_table(grad, stream);
+  grads.for_each([&](const TableGrad& grad) {
+    std::int64_t count = 1;
+    for (const std::int64_t extent : grad.shape) count *= extent;
+    launch_threads(&clear_table_kernel, count, stream, grad, count);
+  });
 }
 
 template <class T>
