@@ -1,4 +1,4 @@
-/// What the checks of the smaller kernels share.
+/// What the checks of all kernels share.
 
 #pragma once
 
@@ -15,6 +15,9 @@
 
 namespace attn {
 
+/// Positions are 32-bit inside the kernels, with room to add offsets.
+inline constexpr std::int64_t kMaxExtent = std::int64_t{1} << 30;
+
 /// "[2, 3]".
 template <std::size_t kRank>
 std::string extents_text(const std::array<std::int64_t, kRank>& shape) {
@@ -27,7 +30,6 @@ std::string extents_text(const std::array<std::int64_t, kRank>& shape) {
 /// Extents are not negative, their product fits, and there are data where there are elements.
 template <class T, int kRank>
 void check_extents(const char* where, const char* name, const View<T, kRank>& view) {
-  constexpr std::int64_t kMaxExtent = std::int64_t{1} << 30;
   std::int64_t size = 1;
   for (const std::int64_t extent : view.shape) {
     if (extent < 0 || extent > kMaxExtent)
@@ -36,9 +38,9 @@ void check_extents(const char* where, const char* name, const View<T, kRank>& vi
     if (extent != 0 && size > std::numeric_limits<std::int64_t>::max() / 16 / extent)
       fail(where, ": ", name, " has shape ", extents_text(view.shape),
            ", more elements than memory can hold");
-    if (extent != 0) size *= extent;
+    size *= extent;
   }
-  if (view.size() > 0 && view.data == nullptr)
+  if (size > 0 && view.data == nullptr)
     fail(where, ": ", name, " has shape ", extents_text(view.shape), " but no data");
 }
 
