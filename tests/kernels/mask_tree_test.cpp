@@ -1,9 +1,12 @@
-#include "attn/kernels/mask_tree.hpp"
+// Mask expressions: what they keep of a pair and of a block.
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <span>
 #include <string>
 
+#include "attn/kernels/recipe.hpp"
 #include "kernels/support/problem.hpp"
 
 namespace attn {

@@ -5,6 +5,7 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
+#include <span>
 #include <vector>
 
 #include "attn/kernels/stage.hpp"  // IWYU pragma: export
@@ -30,6 +31,12 @@ struct MaskTree {
 
   static MaskTree of(const AnyMask& mask) { return {Kind::leaf, mask, {}}; }
 };
+
+/// Whether an expression, or all of some, keeps a pair, and how much of a block.
+bool keeps(const MaskTree& tree, const Site<double>& at);
+bool keeps(std::span<const MaskTree> masks, const Site<double>& at);
+Cover cover(const MaskTree& tree, const Block& block);
+Cover cover(std::span<const MaskTree> masks, const Block& block);
 
 /// The four steps, chosen. The stages' tables must outlive the calls that use the recipe.
 struct Recipe {

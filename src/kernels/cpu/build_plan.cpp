@@ -11,7 +11,6 @@
 #include "attn/core/table.hpp"
 #include "attn/kernels/args.hpp"
 #include "attn/kernels/cpu/attention.hpp"
-#include "attn/kernels/mask_tree.hpp"
 #include "attn/kernels/recipe.hpp"
 #include "attn/kernels/stage.hpp"
 #include "attn/kernels/target.hpp"

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "attn/kernels/layout.hpp"
-#include "attn/kernels/mask_tree.hpp"
 #include "attn/score/similarity.hpp"
 #include "kernels/reference/numbers.hpp"
 
