@@ -71,22 +71,16 @@ inline constexpr int kKind<F, List<Fs...>> = [] {
   return kind;
 }();
 
+/// The list of a stage, as a type.
+Scores list_of(const AnyScore&);
+Masks list_of(const AnyMask&);
+Normalisers list_of(const AnyNormaliser&);
+Weights list_of(const AnyWeight&);
+
 /// Whether a stage holds the library's functor F.
-template <class F>
-bool is(const AnyScore& any) {
-  return any.kind >= 0 && any.kind == kKind<F, Scores>;
-}
-template <class F>
-bool is(const AnyMask& any) {
-  return any.kind >= 0 && any.kind == kKind<F, Masks>;
-}
-template <class F>
-bool is(const AnyNormaliser& any) {
-  return any.kind >= 0 && any.kind == kKind<F, Normalisers>;
-}
-template <class F>
-bool is(const AnyWeight& any) {
-  return any.kind >= 0 && any.kind == kKind<F, Weights>;
+template <class F, class Any>
+bool is(const Any& any) {
+  return any.kind >= 0 && any.kind == kKind<F, decltype(list_of(any))>;
 }
 
 template <class... As, class... Bs>

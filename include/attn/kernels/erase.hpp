@@ -8,13 +8,13 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <initializer_list>
 #include <utility>
 
 #include "attn/kernels/catalogue.hpp"
 #include "attn/kernels/refuse.hpp"  // IWYU pragma: export
-#include "attn/kernels/scalar_tile.hpp"
 #include "attn/kernels/stage.hpp"  // IWYU pragma: export
 
 namespace attn {
@@ -41,19 +41,30 @@ struct NormaliserKernels {
   static const NormaliserOps* get();
 };
 
-/// The tile kernels of the catalogue's functors, by kind.
-std::array<const PointwiseOps*, kTargets> score_kernels(int kind);
-std::array<const PointwiseOps*, kTargets> weight_kernels(int kind);
-std::array<const MaskOps*, kTargets> mask_kernels(int kind);
-std::array<const NormaliserOps*, kTargets> normaliser_kernels(int kind);
+/// The tile kernels of the catalogue's functors for one target, by kind.
+struct StageTable {
+  const PointwiseOps* scores[catalogue::Scores::kCount];
+  const MaskOps* masks[catalogue::Masks::kCount];
+  const NormaliserOps* normalisers[catalogue::Normalisers::kCount];
+  const PointwiseOps* weights[catalogue::Weights::kCount];
+};
+const StageTable& stage_table(Target target);
 
-/// One pointer for each built target.
-template <template <class, Target> class Kernels, class F>
-auto kernels_of() {
-  std::array<decltype(Kernels<F, Target::native>::get()), kTargets> ops{};
+/// One pointer for each built target: the catalogue's, or what the functor's author compiled.
+template <template <class, Target> class Kernels, class F, int kKind, class Ops,
+          std::size_t kCount>
+std::array<const Ops*, kTargets> kernels_of(const Ops* const (StageTable::*list)[kCount]) {
+  std::array<const Ops*, kTargets> ops{};
   const auto fill = [&]<std::size_t... kIndex>(std::index_sequence<kIndex...>) {
+    const auto of = [&]<Target kTarget>() {
+      if constexpr (kKind >= 0) {
+        return (stage_table(kTarget).*list)[kKind];
+      } else {
+        return Kernels<F, kTarget>::get();
+      }
+    };
     ((ops[static_cast<std::size_t>(kBuiltTargets[kIndex])] =
-          Kernels<F, kBuiltTargets[kIndex]>::get()),
+          of.template operator()<kBuiltTargets[kIndex]>()),
      ...);
   };
   fill(std::make_index_sequence<kBuiltTargets.size()>{});
@@ -67,6 +78,42 @@ auto native_kernels_of() {
   ops.fill(Kernels<F, Target::native>::get());
   return ops;
 }
+
+/// Tile kernels that go score by score, for functors that only one file can name: a lambda.
+/// They need neither Highway nor attn_kernel_sources(), and are as fast as the compiler makes
+/// the loop.
+template <class F>
+struct ScalarTile {
+  static void forward(const void* functor, const Table* tables, const TilePlace& at, float* s,
+                      std::int64_t stride) {
+    const F f = *static_cast<const F*>(functor);
+    for (int r = 0; r < at.rows; ++r) {
+      const Params<float> p{tables, at.batch, at.head, at.q + r};
+      float* row = s + r * stride;
+      for (int c = 0; c < at.cols; ++c)
+        row[c] = call_forward(f, row[c], Site<float>{at.batch, at.head, at.q + r, at.k + c}, p);
+    }
+  }
+
+  static void backward(const void* functor, const Table* tables, const TableGrad* grads,
+                       int slots, const TilePlace& at, const float* s, float* grad,
+                       std::int64_t stride) {
+    const F f = *static_cast<const F*>(functor);
+    for (int r = 0; r < at.rows; ++r) {
+      const Params<float> p{tables, at.batch, at.head, at.q + r};
+      const ParamGrads<float> g{grads, at.batch, at.head, at.q + r};
+      for (int c = 0; c < at.cols; ++c) {
+        float& down = grad[r * stride + c];
+        // A masked score has gradient zero, whatever it and its slope are.
+        if (down == 0.0f) continue;
+        const Site<float> site{at.batch, at.head, at.q + r, at.k + c};
+        down = call_backward(f, down, s[r * stride + c], site, p, g, slots);
+      }
+    }
+  }
+
+  static constexpr PointwiseOps kOps{&forward, &backward};
+};
 
 }  // namespace cpu
 
@@ -120,12 +167,11 @@ AnyScore erase_score(const F& f, std::initializer_list<Table> tables) {
 template <ScoreFunctor F>
 AnyScore score_stage(const F& f, std::initializer_list<Table> tables = {}) {
   AnyScore any = erase_score(f, tables);
-  if constexpr (catalogue::kKind<F, catalogue::Scores> >= 0) {
-    any.ops = cpu::score_kernels(any.kind);
-  } else if constexpr (OneFileFunctor<F>) {
+  if constexpr (OneFileFunctor<F>) {
     any.ops.fill(&cpu::ScalarTile<F>::kOps);
   } else {
-    any.ops = cpu::kernels_of<cpu::ScoreKernels, F>();
+    any.ops = cpu::kernels_of<cpu::ScoreKernels, F, catalogue::kKind<F, catalogue::Scores>>(
+        &cpu::StageTable::scores);
   }
   return any;
 }
@@ -141,12 +187,12 @@ AnyWeight erase_weight(const F& f, std::initializer_list<Table> tables) {
 template <WeightFunctor F>
 AnyWeight weight_stage(const F& f, std::initializer_list<Table> tables = {}) {
   AnyWeight any = erase_weight(f, tables);
-  if constexpr (catalogue::kKind<F, catalogue::Weights> >= 0) {
-    any.stage.ops = cpu::weight_kernels(any.kind);
-  } else if constexpr (OneFileFunctor<F>) {
+  if constexpr (OneFileFunctor<F>) {
     any.stage.ops.fill(&cpu::ScalarTile<F>::kOps);
   } else {
-    any.stage.ops = cpu::kernels_of<cpu::WeightKernels, F>();
+    any.stage.ops =
+        cpu::kernels_of<cpu::WeightKernels, F, catalogue::kKind<F, catalogue::Weights>>(
+            &cpu::StageTable::weights);
   }
   return any;
 }
@@ -170,11 +216,8 @@ AnyMask erase_mask(const M& mask) {
 template <Mask M>
 AnyMask mask_stage(const M& mask) {
   AnyMask any = erase_mask(mask);
-  if constexpr (catalogue::kKind<M, catalogue::Masks> >= 0) {
-    any.ops = cpu::mask_kernels(any.kind);
-  } else {
-    any.ops = cpu::kernels_of<cpu::MaskKernels, M>();
-  }
+  any.ops = cpu::kernels_of<cpu::MaskKernels, M, catalogue::kKind<M, catalogue::Masks>>(
+      &cpu::StageTable::masks);
   return any;
 }
 
@@ -223,11 +266,9 @@ AnyNormaliser erase_normaliser(const N& normaliser, std::initializer_list<Table>
 template <Normaliser N>
 AnyNormaliser normaliser_stage(const N& normaliser, std::initializer_list<Table> tables = {}) {
   AnyNormaliser any = erase_normaliser(normaliser, tables);
-  if constexpr (catalogue::kKind<N, catalogue::Normalisers> >= 0) {
-    any.ops = cpu::normaliser_kernels(any.kind);
-  } else {
-    any.ops = cpu::kernels_of<cpu::NormaliserKernels, N>();
-  }
+  any.ops =
+      cpu::kernels_of<cpu::NormaliserKernels, N, catalogue::kKind<N, catalogue::Normalisers>>(
+          &cpu::StageTable::normalisers);
   return any;
 }
 

@@ -68,9 +68,6 @@ struct NormaliserOps {
   /// Adds to the two sums from which delta is made (see Coupling).
   void (*couple)(const void* functor, const TilePlace& at, const float* s, const float* grad,
                  std::int64_t stride, const float* stat, float* numerator, float* denominator);
-  /// Gradients of the normaliser's own tables (a sink); null without.
-  void (*backward_rows)(const void* functor, const Table* tables, const TableGrad* grads,
-                        const TilePlace& at, const float* stat, const float* delta);
 };
 
 /// The functor's bytes and its tables.

@@ -217,22 +217,7 @@ struct NormaliserTile {
         denominator[r] += reduce_sum(share);
     });
   }
-
-  static void backward_rows(const void* functor, const Table* tables, const TableGrad* grads,
-                            const TilePlace& at, const float* stat, const float* delta) {
-    const N n = *static_cast<const N*>(functor);
-    for (int r = 0; r < at.rows; ++r) {
-      const Params<float> p{tables, at.batch, at.head, at.q + r};
-      const ParamGrads<float> g{grads, at.batch, at.head, at.q + r};
-      n.backward_row(stat[r], delta[r], p, g);
-    }
-  }
 };
-
-/// Whether a normaliser has learnable tables of its own.
-template <class N>
-concept HasRowBackward = requires(const N& n, float x, const Params<float>& p,
-                                  const ParamGrads<float>& g) { n.backward_row(x, x, p, g); };
 
 template <class N>
 constexpr NormaliserOps normaliser_ops() {
@@ -247,7 +232,6 @@ constexpr NormaliserOps normaliser_ops() {
   ops.weights = &Tile::weights;
   ops.backward = &Tile::backward;
   ops.couple = &Tile::couple;
-  if constexpr (HasRowBackward<N>) ops.backward_rows = &Tile::backward_rows;
   return ops;
 }
 

@@ -2,7 +2,6 @@
 #include "attn/kernels/catalogue.hpp"
 #include "attn/kernels/cpu/compile.hpp"
 #include "kernels/cpu/isa_table.hpp"
-#include "kernels/cpu/stage_table.hpp"
 
 namespace attn::cpu::inline ATTN_TARGET {
 namespace {
