@@ -56,11 +56,11 @@ template <template <class, Target> class Kernels, class F, int kKind, class Ops,
 std::array<const Ops*, kTargets> kernels_of(const Ops* const (StageTable::*list)[kCount]) {
   std::array<const Ops*, kTargets> ops{};
   const auto fill = [&]<std::size_t... kIndex>(std::index_sequence<kIndex...>) {
-    const auto of = [&]<Target kTarget>() {
+    const auto of = [&]<Target kSet>() {
       if constexpr (kKind >= 0) {
-        return (stage_table(kTarget).*list)[kKind];
+        return (stage_table(kSet).*list)[kKind];
       } else {
-        return Kernels<F, kTarget>::get();
+        return Kernels<F, kSet>::get();
       }
     };
     ((ops[static_cast<std::size_t>(kBuiltTargets[kIndex])] =

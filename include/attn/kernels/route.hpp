@@ -16,6 +16,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "attn/core/dtype.hpp"
 #include "attn/kernels/args.hpp"
@@ -123,39 +124,30 @@ bool decodes_on_cpu(std::int64_t group, std::int64_t queries, std::int64_t keys,
 bool keeps_similarities(const Call& call);
 
 /// The sizes and the alignment of a kernel's arguments.
-template <class T>
-Call call_of(const ForwardArgs<T>& args, const Recipe& recipe) {
-  return {.dtype = kDType<T>,
-          .recipe = &recipe,
-          .batch = args.q.shape[0],
-          .heads = args.q.shape[1],
-          .kv_heads = args.k.shape[1],
-          .queries = args.q.shape[2],
-          .keys = args.paging.table != nullptr ? args.paging.stride * args.k.shape[2]
-                                               : args.k.shape[2],
-          .channels = args.q.shape[3],
-          .value_channels = args.v.shape[3],
-          .packed = args.packing.q != nullptr || args.packing.k != nullptr,
-          .paged = args.paging.table != nullptr,
-          .aligned = gpu::can_map(args.q) && gpu::can_map(args.k) && gpu::can_map(args.v),
-          .log_sum_exp = args.stat.data != nullptr};
+template <class Args>
+Call call_of(const Args& args, const Recipe& recipe) {
+  using T = std::remove_cvref_t<decltype(*args.q.data)>;
+  Call call{.dtype = kDType<T>,
+            .recipe = &recipe,
+            .batch = args.q.shape[0],
+            .heads = args.q.shape[1],
+            .kv_heads = args.k.shape[1],
+            .queries = args.q.shape[2],
+            .keys = args.k.shape[2],
+            .channels = args.q.shape[3],
+            .value_channels = args.v.shape[3],
+            .packed = args.packing.q != nullptr || args.packing.k != nullptr,
+            .aligned = gpu::can_map(args.q) && gpu::can_map(args.k) && gpu::can_map(args.v)};
+  if constexpr (std::is_same_v<Args, BackwardArgs<T>>) {
+    call.backward = call.taped = true;
+    call.aligned = call.aligned && gpu::can_map(args.d_out);
+    call.weight_grads = args.d_weights.given();
+  } else {
+    call.log_sum_exp = args.stat.data != nullptr;
+    call.paged = args.paging.table != nullptr;
+    if (call.paged) call.keys *= args.paging.stride;
+  }
+  return call;
 }
-template <class T>
-Call call_of(const BackwardArgs<T>& args, const Recipe& recipe) {
-  return {.backward = true,
-          .dtype = kDType<T>,
-          .recipe = &recipe,
-          .batch = args.q.shape[0],
-          .heads = args.q.shape[1],
-          .kv_heads = args.k.shape[1],
-          .queries = args.q.shape[2],
-          .keys = args.k.shape[2],
-          .channels = args.q.shape[3],
-          .value_channels = args.v.shape[3],
-          .packed = args.packing.q != nullptr || args.packing.k != nullptr,
-          .aligned = gpu::can_map(args.q) && gpu::can_map(args.k) && gpu::can_map(args.v) &&
-                     gpu::can_map(args.d_out),
-          .taped = true,
-          .weight_grads = args.d_weights.given()};
-}
+
 }  // namespace attn
