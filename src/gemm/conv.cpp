@@ -1,14 +1,21 @@
 #include "attn/gemm/conv.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
+#include "attn/core/arena.hpp"
 #include "attn/core/error.hpp"
+#include "attn/core/thread_pool.hpp"
 #include "attn/kernels/target.hpp"
 #include "gemm/conv_plain.hpp"
-#include "gemm/cpu/conv.hpp"
+#include "gemm/cpu/product_table.hpp"
+#include "gemm/cpu/unfold_table.hpp"
+#include "kernels/cpu/isa_table.hpp"
+#include "kernels/cpu/scratch.hpp"
+#include "kernels/cpu/team_scratch.hpp"
 
 namespace attn::gemm {
 namespace {
@@ -30,6 +37,101 @@ bool has_numbers(const ConvShape& shape) {
          shape.size[0] > 0 && shape.size[1] > 0;
 }
 
+using cpu::BlockProduct;
+using cpu::Places;
+using cpu::Scratch;
+
+/// Places that are unfolded at once: what they see stays in L2.
+constexpr std::int64_t kMostPlaces = 256;
+/// Multiply-adds that are worth a task.
+constexpr std::int64_t kTaskWork = std::int64_t{1} << 20;
+
+std::int64_t in_parts(std::int64_t size, std::int64_t part) {
+  return (size + part - 1) / part;
+}
+
+/// What all three directions share.
+struct Walk {
+  Walk(Target target, const ConvShape& from)
+      : shape(from),
+        products(cpu::isa_table<cpu::ProductTable>(target)),
+        unfolding(cpu::isa_table<cpu::UnfoldTable>(target)),
+        image(from),
+        depth(image.depth()),
+        places(image.places()),
+        columns(std::min(kMostPlaces, image.y_size[1])),
+        rows(std::clamp<std::int64_t>(kMostPlaces / image.y_size[1], 1, image.y_size[0])),
+        stretch(rows * columns),
+        x_image(shape.in * shape.size[0] * shape.size[1]),
+        y_image(shape.out * places),
+        sees_x(depth == shape.in && x_image == shape.in * places && shape.stride[0] == 1 &&
+               shape.stride[1] == 1),
+        task_images(std::clamp<std::int64_t>(kTaskWork / (shape.out * depth * places), 1,
+                                             shape.batch)) {}
+
+  /// Calls run(places, the first of them) for the whole of an image.
+  template <class Run>
+  void each_stretch(const Run& run) const {
+    const auto [height, width] = image.y_size;
+    for (std::int64_t row = 0; row < height; row += rows)
+      for (std::int64_t column = 0; column < width; column += columns)
+        run(Places{row, std::min(rows, height - row), column,
+                   std::min(columns, width - column)},
+            row * width + column);
+  }
+
+  ConvShape shape;
+  const cpu::ProductTable& products;
+  const cpu::UnfoldTable& unfolding;
+  cpu::PaddedImage image;
+  std::int64_t depth;    ///< numbers of the kernel that a place of y is a sum over
+  std::int64_t places;   ///< of an image of y
+  std::int64_t columns;  ///< places at once: some rows, or a piece of one
+  std::int64_t rows;
+  std::int64_t stretch;
+  std::int64_t x_image;
+  std::int64_t y_image;
+  bool sees_x;               ///< as it lies: a kernel of one number, nothing padded
+  std::int64_t task_images;  ///< that are worth a task
+};
+
+/// Some images of the batch, and what the thread that has them works in.
+struct Piece {
+  std::int64_t number = 0;
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  std::byte* memory = nullptr;
+};
+
+/// Pieces of a batch, in parallel.
+class Pieces {
+ public:
+  /// Pieces of so many images, each with so many bytes; `shared` numbers are for all.
+  Pieces(std::int64_t batch, std::int64_t images, std::size_t bytes, std::int64_t shared = 0)
+      : batch_(batch),
+        images_(images),
+        workers_(static_cast<int>(
+            std::min<std::int64_t>(ThreadPool::default_threads(), in_parts(batch, images)))),
+        scratch_(bytes, workers_, Arena::room<float>(static_cast<std::size_t>(shared))) {}
+
+  float* shared() const { return reinterpret_cast<float*>(scratch_.shared()); }
+
+  template <class Run>
+  void run(const Run& run) const {
+    ThreadPool::shared().parallel_for(
+        static_cast<int>(in_parts(batch_, images_)), workers_, [&](int number, int worker) {
+          const std::int64_t begin = number * images_;
+          run(Piece{number, begin, std::min(begin + images_, batch_), scratch_.of(worker)});
+        });
+  }
+
+ private:
+  std::int64_t batch_;
+  std::int64_t images_;
+  int workers_;
+  cpu::TeamScratch scratch_;
+};
+
 }  // namespace
 
 std::array<std::int64_t, 2> ConvShape::out_size() const {
@@ -40,6 +142,190 @@ std::array<std::int64_t, 2> ConvShape::out_size() const {
     result[axis] = last < 0 ? 0 : last / stride[axis] + 1;
   }
   return result;
+}
+
+// y = W · what the kernel sees: [out, places] = [out, depth] [depth, places].
+void conv_forward_on(Target target, const ConvShape& shape, const float* x, const float* weight,
+                     const float* bias, float* y) {
+  const Walk walk(target, shape);
+  const BlockProduct common{.rows = shape.out,
+                            .columns = walk.stretch,
+                            .depth = walk.depth,
+                            .a = {weight, walk.depth, 1},
+                            .b = {nullptr, walk.stretch, 1},
+                            .c_stride = walk.places,
+                            .beta = bias == nullptr ? 0.0f : 1.0f};
+  struct Memory {
+    Memory(const Walk& walk, std::byte* base) : scratch{base} {
+      padded = scratch.take<float>(walk.image.size());
+      seen = scratch.take<float>(walk.depth * walk.stretch);
+    }
+    Scratch scratch;
+    float* padded;
+    float* seen;
+  };
+  const std::size_t bytes = Memory(walk, nullptr).scratch.used;
+  const Pieces pieces(shape.batch, walk.task_images, bytes + walk.products.bytes(common));
+  pieces.run([&](const Piece& piece) {
+    const Memory memory(walk, piece.memory);
+    BlockProduct block = common;
+    block.b.data = memory.seen;
+    std::fill_n(memory.padded, walk.image.size(), 0.0f);
+    for (std::int64_t number = piece.begin; number < piece.end; ++number) {
+      float* to = y + number * walk.y_image;
+      for (std::int64_t o = 0; bias != nullptr && o < shape.out; ++o)
+        std::fill_n(to + o * walk.places, walk.places, bias[o]);
+      const float* image = x + number * walk.x_image;
+      if (!walk.sees_x) walk.unfolding.pad(walk.image, image, memory.padded);
+      walk.each_stretch([&](const Places& at, std::int64_t first) {
+        if (walk.sees_x) {
+          block.b = {image + first, walk.places, 1};
+        } else {
+          walk.unfolding.unfold(walk.image, memory.padded, at, memory.seen, walk.stretch);
+        }
+        block.columns = at.count();
+        block.c = to + first;
+        walk.products.product(block, piece.memory + bytes);
+      });
+    }
+  });
+}
+
+// The gradient of what the kernel sees, [depth, places] = W^T [depth, out] · dy [out, places],
+// is added to where it was seen.
+void conv_backward_data_on(Target target, const ConvShape& shape, const float* grad,
+                           const float* weight, float* dx) {
+  const Walk walk(target, shape);
+  // Whole channels of x, about as many as stay in L2.
+  constexpr std::int64_t kMostRows = 512;
+  const std::int64_t taps = walk.image.taps();
+  const std::int64_t rows = taps * std::clamp<std::int64_t>(kMostRows / taps, 1, shape.in);
+  const BlockProduct common{.rows = rows,
+                            .columns = walk.stretch,
+                            .depth = shape.out,
+                            .a = {weight, 1, walk.depth},
+                            .b = {nullptr, walk.places, 1},
+                            .c_stride = walk.stretch};
+  struct Memory {
+    Memory(const Walk& walk, std::int64_t rows, std::byte* base) : scratch{base} {
+      padded = scratch.take<float>(walk.image.size());
+      // Whole vectors are read at the end.
+      seen = scratch.take<float>(rows * walk.stretch + 16);
+    }
+    Scratch scratch;
+    float* padded;
+    float* seen;
+  };
+  const std::size_t bytes = Memory(walk, rows, nullptr).scratch.used;
+  const Pieces pieces(shape.batch, walk.task_images, bytes + walk.products.bytes(common));
+  pieces.run([&](const Piece& piece) {
+    const Memory memory(walk, rows, piece.memory);
+    BlockProduct block = common;
+    block.c = memory.seen;
+    for (std::int64_t number = piece.begin; number < piece.end; ++number) {
+      float* to = dx + number * walk.x_image;
+      if (!walk.sees_x) std::fill_n(memory.padded, walk.image.size(), 0.0f);
+      walk.each_stretch([&](const Places& at, std::int64_t first) {
+        block.b.data = grad + number * walk.y_image + first;
+        block.columns = at.count();
+        for (std::int64_t row = 0; row < walk.depth; row += rows) {
+          block.rows = std::min(rows, walk.depth - row);
+          block.a.data = weight + row;
+          if (walk.sees_x) {
+            block.c = to + row * walk.places + first;
+            block.c_stride = walk.places;
+          }
+          walk.products.product(block, piece.memory + bytes);
+          if (!walk.sees_x)
+            walk.unfolding.fold(walk.image, memory.seen, walk.stretch, row, row + block.rows,
+                                at, memory.padded);
+        }
+      });
+      if (!walk.sees_x) walk.unfolding.unpad(walk.image, memory.padded, to);
+    }
+  });
+}
+
+// dW^T = what the kernel sees · dy^T: [depth, out] = [depth, places] [places, out], summed over
+// the images. Turned, the smaller of the two is laid out; a row of ones makes the bias'
+// gradient.
+void conv_backward_weights_on(Target target, const ConvShape& shape, const float* x,
+                              const float* grad, float* d_weight, float* d_bias) {
+  const Walk walk(target, shape);
+  // Small images go together: a product of few places is mostly the sums it is added to.
+  const std::int64_t together =
+      std::clamp<std::int64_t>(kMostPlaces / walk.stretch, 1, shape.batch);
+  const std::int64_t depth = together * walk.stretch;
+  // Rows a multiple of 1 KiB apart would meet in few sets of L1.
+  const std::int64_t width = in_parts(depth, 32) * 32 + 16;
+  const std::int64_t rows = walk.depth + 1;
+  const BlockProduct common{.rows = rows,
+                            .columns = shape.out,
+                            .depth = depth,
+                            .a = {nullptr, width, 1},
+                            .b = {nullptr, 1, together > 1 ? width : walk.places},
+                            .c_stride = shape.out,
+                            .beta = 1.0f,
+                            .thin = shape.out <= walk.products.few && rows > shape.out};
+  // By shape alone, into few pieces, since each has weights of its own to add up.
+  constexpr std::int64_t kMostPieces = 16;
+  const std::int64_t images =
+      in_parts(std::max(in_parts(shape.batch, kMostPieces), walk.task_images), together) *
+      together;
+  const std::int64_t count = in_parts(shape.batch, images);
+  const std::int64_t part = rows * shape.out;
+  struct Memory {
+    Memory(const Walk& walk, std::int64_t width, std::byte* base) : scratch{base} {
+      padded = scratch.take<float>(walk.image.size());
+      seen = scratch.take<float>((walk.depth + 1) * width);
+      grads = scratch.take<float>(walk.shape.out * width);
+    }
+    Scratch scratch;
+    float* padded;
+    float* seen;
+    float* grads;
+  };
+  const std::size_t bytes = Memory(walk, width, nullptr).scratch.used;
+  const Pieces pieces(shape.batch, images, bytes + walk.products.bytes(common), count * part);
+  pieces.run([&](const Piece& piece) {
+    const Memory memory(walk, width, piece.memory);
+    std::fill_n(memory.padded, walk.image.size(), 0.0f);
+    std::fill_n(memory.seen + walk.depth * width, depth, 1.0f);
+    BlockProduct block = common;
+    block.a.data = memory.seen;
+    block.c = pieces.shared() + piece.number * part;
+    std::fill_n(block.c, part, 0.0f);
+    for (std::int64_t number = piece.begin; number < piece.end; number += together) {
+      const std::int64_t some = std::min(together, piece.end - number);
+      walk.each_stretch([&](const Places& at, std::int64_t first) {
+        for (std::int64_t i = 0; i < some; ++i) {
+          // Images that go together are seen whole.
+          if (first == 0)
+            walk.unfolding.pad(walk.image, x + (number + i) * walk.x_image, memory.padded);
+          walk.unfolding.unfold(walk.image, memory.padded, at, memory.seen + i * at.count(),
+                                width);
+          const float* from = grad + (number + i) * walk.y_image + first;
+          block.b.data = from;
+          for (std::int64_t o = 0; together > 1 && o < shape.out; ++o)
+            std::copy_n(from + o * walk.places, at.count(),
+                        memory.grads + o * width + i * at.count());
+        }
+        if (together > 1) block.b.data = memory.grads;
+        block.depth = some * at.count();
+        walk.products.product(block, piece.memory + bytes);
+      });
+    }
+  });
+  float* sums = pieces.shared();
+  for (std::int64_t piece = 1; piece < count; ++piece)
+    for (std::int64_t i = 0; i < part; ++i) sums[i] += sums[piece * part + i];
+  // Square by square: both lie in whole lines then.
+  constexpr std::int64_t kSquare = 16;
+  for (std::int64_t row = 0; row < walk.depth; row += kSquare)
+    for (std::int64_t o = 0; o < shape.out; ++o)
+      for (std::int64_t i = row; i < std::min(row + kSquare, walk.depth); ++i)
+        d_weight[o * walk.depth + i] = sums[i * shape.out + o];
+  if (d_bias != nullptr) std::copy_n(sums + walk.depth * shape.out, shape.out, d_bias);
 }
 
 template <class T>

@@ -15,7 +15,7 @@
 #include "attn/core/error.hpp"
 #include "attn/core/thread_pool.hpp"
 #include "attn/kernels/target.hpp"
-#include "gemm/cpu/conv.hpp"
+#include "gemm/cpu/unfold_table.hpp"
 #include "support/random.hpp"
 #include "support/tolerance.hpp"
 

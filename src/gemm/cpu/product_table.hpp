@@ -7,6 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "attn/gemm/gemm.hpp"
+#include "attn/kernels/target.hpp"
+
 namespace attn::cpu {
 
 /// Element (i, j) is data[i * row + j * column]; one of the two strides is 1.
@@ -45,3 +48,11 @@ struct ProductTable {
 };
 
 }  // namespace attn::cpu
+
+namespace attn::gemm {
+
+/// A product on the pool with the kernels of a target that is available; m, n, k and batch are
+/// positive.
+void product_on(Target target, const Args<float>& args, const float* bias, int threads);
+
+}  // namespace attn::gemm

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "attn/gemm/conv.hpp"
+#include "attn/kernels/target.hpp"
 
 namespace attn::cpu {
 
@@ -65,3 +66,16 @@ struct UnfoldTable {
 };
 
 }  // namespace attn::cpu
+
+namespace attn::gemm {
+
+// Convolutions of floats on the pool with the kernels of a target that is available; every
+// extent is positive.
+void conv_forward_on(Target target, const ConvShape& shape, const float* x, const float* weight,
+                     const float* bias, float* y);
+void conv_backward_data_on(Target target, const ConvShape& shape, const float* grad,
+                           const float* weight, float* dx);
+void conv_backward_weights_on(Target target, const ConvShape& shape, const float* x,
+                              const float* grad, float* d_weight, float* d_bias);
+
+}  // namespace attn::gemm

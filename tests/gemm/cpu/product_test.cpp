@@ -1,6 +1,6 @@
 // Products of every extent, stride and transposition equal the definition.
 
-#include "gemm/cpu/product.hpp"
+#include "gemm/cpu/product_table.hpp"
 
 #include <gtest/gtest.h>
 
