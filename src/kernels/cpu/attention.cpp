@@ -11,7 +11,7 @@
 #include "attn/kernels/layout.hpp"
 #include "attn/kernels/route.hpp"
 #include "kernels/cpu/build_plan.hpp"
-#include "kernels/cpu/decode/work.hpp"
+#include "kernels/cpu/decode/piece.hpp"
 #include "kernels/cpu/isa_table.hpp"
 #include "kernels/cpu/kernel_table.hpp"
 #include "kernels/cpu/packed/backward_plan.hpp"
@@ -33,6 +33,74 @@ int threads_for(const Plan& plan, const Context& context) {
   if (work * plan.heads * (plan.channels + plan.value_channels) < kWorthWaking) return 1;
   return context.threads > 0 ? context.threads : ThreadPool::default_threads();
 }
+
+/// Whether a sequence takes the decode path, as the route says.
+bool takes_decode(const Plan& plan, int b) {
+  return decodes_on_cpu(plan.group, plan.queries(b), plan.keys(b), plan.streams);
+}
+
+/// The pieces of all sequences that take the decode path. Pieces run in any order; the last of
+/// a kv head to end merges them all in the order of their keys.
+class DecodeWork {
+ public:
+  explicit DecodeWork(const Plan& plan) : plan_(plan) {
+    int units = 0;
+    std::int64_t floats = 0;
+    for (int b = 0; b < plan.sequences; ++b) {
+      if (plan.queries(b) == 0 || !takes_decode(plan, b)) continue;
+      const int keys = plan.keys(b);
+      // A sequence without keys still has outputs to write.
+      const int count = std::max(1, (keys + kPieceKeys - 1) / kPieceKeys);
+      const std::int64_t size =
+          DecodeState::size(plan.group * plan.queries(b), plan.value_channels);
+      for (int kv = 0; kv < plan.kv_heads; ++kv, ++units) {
+        const int first = tasks();
+        for (int p = 0; p < count; ++p) {
+          const int begin = p * kPieceKeys;
+          tasks_.push_back({{b, kv, begin, std::min(keys, begin + kPieceKeys)},
+                            units, first, count, floats});
+          if (count > 1) floats += size;
+        }
+      }
+    }
+    if (floats == 0) return;
+    states_ = std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(floats));
+    left_ = std::make_unique<std::atomic<int>[]>(static_cast<std::size_t>(units));
+    for (const Task& task : tasks_)
+      left_[static_cast<std::size_t>(task.unit)].store(task.count, std::memory_order_relaxed);
+  }
+
+  int tasks() const { return static_cast<int>(tasks_.size()); }
+  int batch_of(int task) const { return tasks_[static_cast<std::size_t>(task)].piece.batch; }
+
+  /// `memory` is kernels.decode_bytes() of the piece's sequence.
+  void run(const KernelTable& kernels, int index, std::byte* memory) const {
+    const Task& task = tasks_[static_cast<std::size_t>(index)];
+    if (task.count == 1) {
+      kernels.decode(plan_, task.piece, nullptr, memory);
+      return;
+    }
+    kernels.decode(plan_, task.piece, states_.get() + task.state, memory);
+    auto& left = left_[static_cast<std::size_t>(task.unit)];
+    if (left.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
+    const std::int64_t first = tasks_[static_cast<std::size_t>(task.first)].state;
+    kernels.decode_merge(plan_, task.piece, states_.get() + first, task.count, memory);
+  }
+
+ private:
+  struct Task {
+    DecodePiece piece;
+    int unit = 0;            ///< whose counter it lowers
+    int first = 0;           ///< task of the unit's first piece
+    int count = 0;           ///< pieces of the unit
+    std::int64_t state = 0;  ///< where its state lies; unused by a lone piece
+  };
+
+  const Plan& plan_;
+  std::vector<Task> tasks_;
+  std::unique_ptr<float[]> states_;
+  std::unique_ptr<std::atomic<int>[]> left_;  ///< pieces still to end, one number a unit
+};
 
 /// Every kv head of every sequence, its queries cut so that all threads have work. What is cut
 /// repeats the packing of its keys, so runs stay long; only those that come last are cut

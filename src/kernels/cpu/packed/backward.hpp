@@ -15,7 +15,6 @@
 #include "kernels/cpu/packed/backward_read.hpp"
 #include "kernels/cpu/packed/backward_scratch.hpp"
 #include "kernels/cpu/packed/backward_tile.hpp"
-#include "kernels/cpu/packed/backward_turns.hpp"
 #include "kernels/cpu/packed/backward_write.hpp"
 #include "kernels/cpu/packed/pack.hpp"
 #include "kernels/cpu/plan.hpp"

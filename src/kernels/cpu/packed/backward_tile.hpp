@@ -17,7 +17,7 @@
 #include "kernels/cpu/packed/backward_plan.hpp"
 #include "kernels/cpu/packed/backward_read.hpp"
 #include "kernels/cpu/packed/backward_scratch.hpp"
-#include "kernels/cpu/packed/backward_turns.hpp"
+#include "kernels/cpu/packed/backward_write.hpp"
 #include "kernels/cpu/packed/pack.hpp"
 #include "kernels/cpu/plan.hpp"
 #include "kernels/cpu/score_tile.hpp"
