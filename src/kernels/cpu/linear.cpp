@@ -9,21 +9,13 @@
 #include "attn/core/thread_pool.hpp"
 #include "attn/core/view.hpp"
 #include "attn/kernels/cpu/attention.hpp"
-#include "attn/kernels/target.hpp"
+#include "kernels/cpu/build_plan.hpp"
 #include "kernels/cpu/isa_table.hpp"
 #include "kernels/cpu/linear_plan.hpp"
 #include "kernels/cpu/plan.hpp"
 
 namespace attn::cpu {
 namespace {
-
-Target checked_target(const Context& context) {
-  if (!context.target) return best_target();
-  if (!available(*context.target))
-    fail<Unsupported>("attn::cpu::linear: target ", name_of(*context.target),
-                      " is not available on this machine");
-  return *context.target;
-}
 
 template <class T>
 LinearPlan plan_of(const LinearArgs<T>& args) {
@@ -54,7 +46,7 @@ LinearPlan plan_of(const LinearArgs<T>& args) {
 template <class T>
 void linear(const LinearArgs<T>& args, const Context& context) {
   validate(args);
-  const auto block = isa_table<LinearTable>(checked_target(context)).block;
+  const auto block = isa_table<LinearTable>(target_of(context)).block;
   if (args.v.shape[0] * args.v.shape[1] * args.v.shape[3] == 0) return;
   const LinearPlan plan = plan_of(args);
   const std::int64_t columns = (plan.values + kLinearColumns - 1) / kLinearColumns;

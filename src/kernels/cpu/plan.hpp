@@ -52,6 +52,16 @@ struct RawView {
     }
     return raw;
   }
+
+  /// The rows of one head from `first` on, channels from `channel` on.
+  ATTN_FN RawRows rows(std::int64_t b, std::int64_t h, std::int64_t first,
+                       std::int64_t channel = 0) const {
+    if (data == nullptr) return {};
+    const std::int64_t offset =
+        b * strides[0] + h * strides[1] + first * strides[2] + channel * strides[3];
+    return {static_cast<std::byte*>(data) + offset * static_cast<std::int64_t>(size_of(dtype)),
+            dtype, strides[2], strides[3]};
+  }
 };
 
 /// [batch, heads, queries] of float.
@@ -124,22 +134,13 @@ struct Plan {
     return static_cast<int>(k.shape[2]);
   }
 
-  ATTN_FN RawRows rows(const RawView& view, std::int64_t b, std::int64_t h,
-                       std::int64_t first) const {
-    if (view.data == nullptr) return {};
-    auto* base = static_cast<std::byte*>(view.data);
-    const std::int64_t offset =
-        b * view.strides[0] + h * view.strides[1] + first * view.strides[2];
-    return {base + offset * static_cast<std::int64_t>(size_of(view.dtype)), view.dtype,
-            view.strides[2], view.strides[3]};
-  }
   ATTN_FN RawRows query_rows(const RawView& view, int b, int h) const {
-    return packing.q ? rows(view, 0, h, packing.q[b]) : rows(view, b, h, 0);
+    return packing.q ? view.rows(0, h, packing.q[b]) : view.rows(b, h, 0);
   }
   ATTN_FN RawRows key_rows(const RawView& view, int b, int kv_head) const {
-    if (packing.k) return rows(view, 0, kv_head, packing.k[b]);
-    if (!paging.table) return rows(view, b, kv_head, 0);
-    RawRows paged = rows(view, 0, kv_head, 0);
+    if (packing.k) return view.rows(0, kv_head, packing.k[b]);
+    if (!paging.table) return view.rows(b, kv_head, 0);
+    RawRows paged = view.rows(0, kv_head, 0);
     paged.pages = paging.table + b * paging.stride;
     paged.page = view.strides[0];
     paged.page_size = view.shape[2];

@@ -5,64 +5,26 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "attn/core/dtype.hpp"
 #include "attn/core/macros.hpp"
 #include "attn/kernels/cpu/lane.hpp"
 #include "attn/kernels/cpu/lane_math.hpp"
 #include "attn/kernels/stage.hpp"
 #include "kernels/cpu/isa_table.hpp"
 #include "kernels/cpu/linear_plan.hpp"
+#include "kernels/cpu/packed/pack.hpp"
 #include "kernels/cpu/plan.hpp"
 
 namespace attn::cpu::inline ATTN_TARGET {
 namespace {
 
-template <class T>
-ATTN_FN void load_row(const T* from, std::int64_t stride, int count, float* to) {
-  int c = 0;
-  if (stride == 1) {
-    for (; c + kLanes <= count; c += kLanes) Lane::load(from + c).store(to + c);
-    if (c < count) Lane::load(from + c, count - c).store(to + c, count - c);
-    return;
-  }
-  for (; c < count; ++c) to[c] = static_cast<float>(from[c * stride]);
+/// Channels [first, first + count) of row t of a view, as floats, and the reverse.
+ATTN_FN void read_row(const RawView& view, int b, int h, int t, int first, int count,
+                      float* to) {
+  read_rows(view.rows(b, h, t, first), 0, 1, count, to, count);
 }
-
-/// Channels [first, first + count) of row t of a view, as floats.
-void read_row(const RawView& view, int b, int h, int t, int first, int count, float* to) {
-  const std::int64_t place =
-      b * view.strides[0] + h * view.strides[1] + t * view.strides[2] + first * view.strides[3];
-  if (view.dtype == DType::bf16) {
-    load_row(static_cast<const BFloat16*>(view.data) + place, view.strides[3], count, to);
-  } else if (view.dtype == DType::f16) {
-    load_row(static_cast<const Float16*>(view.data) + place, view.strides[3], count, to);
-  } else {
-    load_row(static_cast<const float*>(view.data) + place, view.strides[3], count, to);
-  }
-}
-
-template <class T>
-ATTN_FN void store_row(const float* from, int count, T* to, std::int64_t stride) {
-  int c = 0;
-  if (stride == 1) {
-    for (; c + kLanes <= count; c += kLanes) Lane::load(from + c).store(to + c);
-    if (c < count) Lane::load(from + c, count - c).store(to + c, count - c);
-    return;
-  }
-  for (; c < count; ++c) to[c * stride] = T(from[c]);
-}
-
-void write_row(const RawView& view, int b, int h, int t, int first, int count,
-               const float* from) {
-  const std::int64_t place =
-      b * view.strides[0] + h * view.strides[1] + t * view.strides[2] + first * view.strides[3];
-  if (view.dtype == DType::bf16) {
-    store_row(from, count, static_cast<BFloat16*>(view.data) + place, view.strides[3]);
-  } else if (view.dtype == DType::f16) {
-    store_row(from, count, static_cast<Float16*>(view.data) + place, view.strides[3]);
-  } else {
-    store_row(from, count, static_cast<float*>(view.data) + place, view.strides[3]);
-  }
+ATTN_FN void write_row(const RawView& view, int b, int h, int t, int first, int count,
+                       const float* from) {
+  write_rows(from, count, 1, count, view.rows(b, h, t, first), 0);
 }
 
 /// The vectors of one task. The state lies line after line, a line being kTilePad value
@@ -173,21 +135,13 @@ ATTN_FN void step_line(const LinearPlan& plan, const Work& work, int line, float
 }
 
 ATTN_FN void step_lines(const LinearPlan& plan, const Work& work, int lines, float beta) {
+  const bool gated = pool::has_decay(plan.rule);
+  const bool delta = pool::has_delta(plan.rule);
   for (int line = 0; line < lines; ++line) {
-    switch (plan.rule) {
-      case pool::UpdateRule::linear:
-        step_line<false, false>(plan, work, line, beta);
-        break;
-      case pool::UpdateRule::gated:
-        step_line<true, false>(plan, work, line, beta);
-        break;
-      case pool::UpdateRule::delta:
-        step_line<false, true>(plan, work, line, beta);
-        break;
-      case pool::UpdateRule::gated_delta:
-        step_line<true, true>(plan, work, line, beta);
-        break;
-    }
+    if (gated && delta) step_line<true, true>(plan, work, line, beta);
+    if (gated && !delta) step_line<true, false>(plan, work, line, beta);
+    if (!gated && delta) step_line<false, true>(plan, work, line, beta);
+    if (!gated && !delta) step_line<false, false>(plan, work, line, beta);
   }
 }
 
