@@ -257,4 +257,19 @@ template <bool kAdd>
   }
 }
 
+/// C [rows, cols] = or += A B where that is known at run time; with numbers that may not be
+/// `finite`, what is multiplied by zero is left out.
+ATTN_FN void multiply(bool add, bool finite, int rows, int cols, int depth, Left a, Right b,
+                      float* c, std::int64_t c_stride) {
+  if (finite && add) {
+    multiply<true>(rows, cols, depth, a, b, c, c_stride);
+  } else if (finite) {
+    multiply<false>(rows, cols, depth, a, b, c, c_stride);
+  } else if (add) {
+    multiply_panel_skipping<true>(rows, cols / kLanes, depth, a, b, c, c_stride);
+  } else {
+    multiply_panel_skipping<false>(rows, cols / kLanes, depth, a, b, c, c_stride);
+  }
+}
+
 }  // namespace attn::cpu::inline ATTN_TARGET

@@ -93,11 +93,35 @@ ATTN_FN void recall_similarities(const Plan& plan, const TilePlace& at, float* s
   }
 }
 
-/// Applies the first `modifiers` score modifiers in place.
+/// Applies a stage in place.
+ATTN_FN void apply(const FlatStage& stage, const TilePlace& at, float* s, std::int64_t stride) {
+  stage.ops->forward(stage.functor, stage.tables, at, s, stride);
+}
+/// The first `modifiers` score modifiers.
 ATTN_FN void modify(const Plan& plan, int modifiers, const TilePlace& at, float* s,
                     std::int64_t stride) {
-  for (int m = 0; m < modifiers; ++m)
-    plan.scores[m].ops->forward(plan.scores[m].functor, plan.scores[m].tables, at, s, stride);
+  for (int m = 0; m < modifiers; ++m) apply(plan.scores[m], at, s, stride);
+}
+ATTN_FN void apply_factors(const Plan& plan, const TilePlace& at, float* w,
+                           std::int64_t stride) {
+  for (int f = 0; f < plan.factor_count; ++f) apply(plan.factors[f], at, w, stride);
+}
+
+/// Whole vectors of a tile.
+ATTN_FN void copy_tile(int rows, int cols, const float* from, std::int64_t from_stride,
+                       float* to, std::int64_t to_stride) {
+  for (int r = 0; r < rows; ++r)
+    for (int c = 0; c < cols; c += kLanes)
+      Lane::load(from + r * from_stride + c).store(to + r * to_stride + c);
+}
+/// rows [count, stride] *= factor, one factor a row.
+ATTN_FN void scale_rows(float* rows, std::int64_t stride, int count, const float* factor) {
+  for (int r = 0; r < count; ++r) {
+    if (factor[r] == 1.0f) continue;
+    float* row = rows + r * stride;
+    for (std::int64_t c = 0; c < stride; c += kLanes)
+      (Lane::load(row + c) * Lane(factor[r])).store(row + c);
+  }
 }
 
 /// Bytes of one row of mask bits, with room for whole vectors.

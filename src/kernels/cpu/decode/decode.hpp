@@ -120,16 +120,6 @@ ATTN_FN Kept kept_by_group(const Plan& plan, const DecodePiece& piece, TilePlace
   return kept.begin < kept.end ? kept : Kept{};
 }
 
-/// rows of out *= factor, one factor a row.
-ATTN_FN void scale_state(const DecodeState& state, int rows, const float* factor) {
-  for (int r = 0; r < rows; ++r) {
-    if (factor[r] == 1.0f) continue;
-    float* row = state.out + r * state.stride;
-    for (int c = 0; c < state.stride; c += kLanes)
-      (Lane::load(row + c) * Lane(factor[r])).store(row + c);
-  }
-}
-
 /// One tile of keys: scored, weighed and pooled.
 ATTN_FN void decode_tile(const Plan& plan, const DecodePiece& piece, int k, int cols,
                          const DecodeScratch& scratch, const DecodeState& state) {
@@ -154,11 +144,9 @@ ATTN_FN void decode_tile(const Plan& plan, const DecodePiece& piece, int k, int 
     finish_scores(plan, at, masked, s, kTileCols, scratch.bits);
     n.ops->push(n.functor, at, s, kTileCols, state.reference + first, state.mass + first,
                 scratch.rescale + first);
-    for (int f = 0; f < plan.factor_count; ++f)
-      plan.factors[f].ops->forward(plan.factors[f].functor, plan.factors[f].tables, at, s,
-                                   kTileCols);
+    apply_factors(plan, at, s, kTileCols);
   }
-  scale_state(state, scratch.rows, scratch.rescale);
+  scale_rows(state.out, state.stride, scratch.rows, scratch.rescale);
   decode_pool(plan, piece, at.k, at.cols, scratch, state);
 }
 
@@ -174,7 +162,7 @@ ATTN_FN void decode_tile(const Plan& plan, const DecodePiece& piece, int k, int 
                   state.reference + first, state.mass + first, scratch.scale + first,
                   scratch.stat + first);
   }
-  scale_state(state, scratch.rows, scratch.scale);
+  scale_rows(state.out, state.stride, scratch.rows, scratch.scale);
   for (int h = 0; h < plan.group; ++h) {
     const int head = piece.kv_head * plan.group + h;
     const int first = h * scratch.queries;

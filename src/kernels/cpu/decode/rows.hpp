@@ -245,17 +245,13 @@ ATTN_FN void clear_unweighed(float* values, std::int64_t stride, int count, int 
                                          int channels, int rows, const float* w,
                                          std::int64_t w_stride, float* out,
                                          std::int64_t out_stride) {
-  const Left left{w, w_stride, 1};
-  const Right right{values, stride};
-  const int padded = round_up(channels, kLanes);
+  bool finite = true;
   if (any_zero(w, w_stride, rows, count) && !all_finite(values, stride, count, channels)) {
     clear_unweighed(values, stride, count, rows, w, w_stride);
-    if (!all_finite(values, stride, count, channels)) {
-      multiply_panel_skipping<true>(rows, padded / kLanes, count, left, right, out, out_stride);
-      return;
-    }
+    finite = all_finite(values, stride, count, channels);
   }
-  multiply<true>(rows, padded, count, left, right, out, out_stride);
+  multiply(true, finite, rows, round_up(channels, kLanes), count, {w, w_stride, 1},
+           {values, stride}, out, out_stride);
 }
 
 }  // namespace attn::cpu::inline ATTN_TARGET

@@ -52,11 +52,8 @@ ATTN_FN void make_tile(const BackwardPlan& bp, const TilePlace& at, bool masked,
   }
   for (int m = 0; m < plan.score_count; ++m) {
     float* input = scratch.inputs + m * BackwardScratch::kTile;
-    for (int r = 0; r < at.rows; ++r)
-      for (int c = 0; c < cols; c += kLanes)
-        Lane::load(scratch.s + r * kBackwardStride + c).store(input + r * kBackwardStride + c);
-    plan.scores[m].ops->forward(plan.scores[m].functor, plan.scores[m].tables, at, scratch.s,
-                                kBackwardStride);
+    copy_tile(at.rows, cols, scratch.s, kBackwardStride, input, kBackwardStride);
+    apply(plan.scores[m], at, scratch.s, kBackwardStride);
   }
   if (masked) apply_mask_where_needed(plan, at, scratch.s, kBackwardStride, scratch.bits);
   fill_tail(at.rows, at.cols, scratch.s, kBackwardStride, -kInfinity);
@@ -81,18 +78,13 @@ ATTN_FN float* factors_backward(const BackwardPlan& bp, const TilePlace& at,
   const FlatNormaliser& n = plan.normaliser;
   float* first = scratch.inputs + plan.score_count * BackwardScratch::kTile;
   const int cols = round_up(at.cols, kLanes);
-  const auto copy = [&](const float* from, float* to) ATTN_LAMBDA {
-    for (int r = 0; r < at.rows; ++r)
-      for (int c = 0; c < cols; c += kLanes)
-        Lane::load(from + r * kBackwardStride + c).store(to + r * kBackwardStride + c);
-  };
-  copy(scratch.s, first);
+  copy_tile(at.rows, cols, scratch.s, kBackwardStride, first, kBackwardStride);
   n.ops->weights(n.functor, at, first, kBackwardStride, scratch.stat);
   for (int f = 0; f < plan.factor_count; ++f) {
     float* next = first + (f + 1) * BackwardScratch::kTile;
-    copy(first + f * BackwardScratch::kTile, next);
-    plan.factors[f].ops->forward(plan.factors[f].functor, plan.factors[f].tables, at, next,
-                                 kBackwardStride);
+    copy_tile(at.rows, cols, first + f * BackwardScratch::kTile, kBackwardStride, next,
+              kBackwardStride);
+    apply(plan.factors[f], at, next, kBackwardStride);
   }
   float* pooled = first + plan.factor_count * BackwardScratch::kTile;
   // A masked place keeps weight zero and gradient zero whatever a modifier makes of it.
@@ -116,18 +108,8 @@ ATTN_FN float* factors_backward(const BackwardPlan& bp, const TilePlace& at,
 /// finite.
 ATTN_FN void add_to_keys(const TilePlace& at, int channels, const float* w, Right rows,
                          bool finite, bool first, SumRows to, int column) {
-  const Left left{w, 1, kBackwardStride};
-  float* sums = to.data + column * to.stride;
-  const int vectors = channels / kLanes;
-  if (finite && first) {
-    multiply<false>(at.cols, channels, at.rows, left, rows, sums, to.stride);
-  } else if (finite) {
-    multiply<true>(at.cols, channels, at.rows, left, rows, sums, to.stride);
-  } else if (first) {
-    multiply_panel_skipping<false>(at.cols, vectors, at.rows, left, rows, sums, to.stride);
-  } else {
-    multiply_panel_skipping<true>(at.cols, vectors, at.rows, left, rows, sums, to.stride);
-  }
+  multiply(!first, finite, at.cols, channels, at.rows, {w, 1, kBackwardStride}, rows,
+           to.data + column * to.stride, to.stride);
 }
 
 /// rows of the tile's gradients *= factor.
@@ -137,19 +119,6 @@ ATTN_FN void scale_tile(const TilePlace& at, float factor, float* grad) {
       float* place = grad + r * kBackwardStride + c;
       (Lane::load(place) * Lane(factor)).store(place);
     }
-}
-
-/// dQ = dS K of the tile, into `to`.
-ATTN_FN void tile_queries(const TilePlace& at, int channels, int column,
-                          const BackwardScratch& scratch, SumRows to) {
-  const Left left{scratch.grad, kBackwardStride, 1};
-  const Right right{scratch.keys.data + column * scratch.keys.stride, scratch.keys.stride};
-  if (scratch.keys_finite) {
-    multiply<false>(at.rows, channels, at.cols, left, right, to.data, to.stride);
-  } else {
-    multiply_panel_skipping<false>(at.rows, channels / kLanes, at.cols, left, right, to.data,
-                                   to.stride);
-  }
 }
 
 /// The products of a tile's gradients with its keys and queries.
@@ -174,7 +143,10 @@ ATTN_FN void tile_products(const BackwardPlan& bp, const TilePlace& at, int colu
     // dK += dS^T Q, dQ = dS K
     add_to_keys(at, channels, scratch.grad, {scratch.q.data, scratch.q.stride},
                 scratch.queries_finite, scratch.sums_empty, scratch.dk, column);
-    tile_queries(at, channels, column, scratch, dq);
+    multiply(false, scratch.keys_finite, at.rows, channels, at.cols,
+             {scratch.grad, kBackwardStride, 1},
+             {scratch.keys.data + column * scratch.keys.stride, scratch.keys.stride}, dq.data,
+             dq.stride);
   }
   scratch.sums_empty = false;
 }

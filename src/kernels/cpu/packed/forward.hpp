@@ -113,15 +113,9 @@ ATTN_FN void pool_cut_tile(const Plan& plan, const PackedKeys& packed, int key, 
       const int r = b * kRows;
       const int count = rows - r < kRows ? rows - r : kRows;
       const auto [begin, end] = weighed[b];
-      const Left left{s + r * s_stride + begin, s_stride, 1};
-      const Right right = packed.values(c, key + begin);
-      if (first) {
-        multiply_panel<false>(count, vectors, end - begin, left, right, out + r * stride + c,
-                              stride);
-      } else {
-        multiply_panel<true>(count, vectors, end - begin, left, right, out + r * stride + c,
-                             stride);
-      }
+      multiply(!first, true, count, vectors * kLanes, end - begin,
+               {s + r * s_stride + begin, s_stride, 1}, packed.values(c, key + begin),
+               out + r * stride + c, stride);
     }
   }
 }
@@ -132,40 +126,9 @@ ATTN_FN void pool_tile(const Plan& plan, const PackedKeys& packed, int key, int 
   const std::int64_t stride = round_up(plan.value_channels, kLanes);
   for (int c = 0; c < plan.value_channels; c += kPanel) {
     const int vectors = plan.value_channels - c > kLanes ? kVectors : 1;
-    const Left left{s, s_stride, 1};
-    const Right right = packed.values(c, key);
-    if (!packed.values_finite) {
-      if (first) {
-        multiply_panel_skipping<false>(rows, vectors, cols, left, right, out + c, stride);
-      } else {
-        multiply_panel_skipping<true>(rows, vectors, cols, left, right, out + c, stride);
-      }
-    } else if (first) {
-      multiply_panel<false>(rows, vectors, cols, left, right, out + c, stride);
-    } else {
-      multiply_panel<true>(rows, vectors, cols, left, right, out + c, stride);
-    }
+    multiply(!first, packed.values_finite, rows, vectors * kLanes, cols, {s, s_stride, 1},
+             packed.values(c, key), out + c, stride);
   }
-}
-
-/// rows of out *= factor, one factor a row.
-ATTN_FN void scale_rows(const Plan& plan, int rows, const float* factor, float* out) {
-  const int stride = round_up(plan.value_channels, kLanes);
-  for (int r = 0; r < rows; ++r) {
-    if (factor[r] == 1.0f) continue;
-    const Lane by(factor[r]);
-    for (int c = 0; c < stride; c += kLanes) {
-      float* place = out + r * stride + c;
-      (Lane::load(place) * by).store(place);
-    }
-  }
-}
-
-ATTN_FN void apply_factors(const Plan& plan, const TilePlace& at, float* w,
-                           std::int64_t stride) {
-  for (int f = 0; f < plan.factor_count; ++f)
-    plan.factors[f].ops->forward(plan.factors[f].functor, plan.factors[f].tables, at, w,
-                                 stride);
 }
 
 /// One block of keys for one tile of queries, streaming. at.k begins a vector.
@@ -183,7 +146,8 @@ ATTN_FN void push_block(const Plan& plan, int kv_head, const ForwardScratch& scr
   n.ops->push(n.functor, at, scratch.s, scratch.s_stride, rows.reference, rows.mass,
               rows.rescale);
   apply_factors(plan, at, scratch.s, scratch.s_stride);
-  if (!rows.empty) scale_rows(plan, at.rows, rows.rescale, rows.out);
+  if (!rows.empty)
+    scale_rows(rows.out, round_up(plan.value_channels, kLanes), at.rows, rows.rescale);
   const auto pool = kept.masked && scratch.packed.values_finite ? pool_cut_tile : pool_tile;
   pool(plan, scratch.packed, at.k, at.rows, at.cols, scratch.s, scratch.s_stride, rows.empty,
        rows.out);
@@ -253,9 +217,7 @@ ATTN_FN void push_keys(const Plan& plan, int kv_head, const ForwardScratch& scra
     TilePlace part = at;
     part.k = k;
     part.cols = scratch.packed.count - k < kTileCols ? scratch.packed.count - k : kTileCols;
-    for (int r = 0; r < at.rows; ++r)
-      for (int c = 0; c < round_up(part.cols, kLanes); c += kLanes)
-        Lane::load(scratch.s + r * scratch.s_stride + k + c).store(copy + r * kTileCols + c);
+    copy_tile(at.rows, part.cols, scratch.s + k, scratch.s_stride, copy, kTileCols);
     n.ops->push(n.functor, part, copy, kTileCols, rows.reference, rows.mass, rows.rescale);
   }
   n.ops->finish(n.functor, n.tables, at, rows.reference, rows.mass, scale, stat);
@@ -282,9 +244,7 @@ ATTN_FN void push_keys(const Plan& plan, int kv_head, const ForwardScratch& scra
     at.cols = scratch.packed.count - k < kTileCols ? scratch.packed.count - k : kTileCols;
     float* w = scratch.s + k;
     const int cols = round_up(at.cols, kLanes);
-    for (int r = 0; r < at.rows; ++r)
-      for (int c = 0; c < cols; c += kLanes)
-        Lane::load(w + r * scratch.s_stride + c).store(scores + r * kTileCols + c);
+    copy_tile(at.rows, cols, w, scratch.s_stride, scores, kTileCols);
     n.ops->weights(n.functor, at, w, scratch.s_stride, stat);
     apply_factors(plan, at, w, scratch.s_stride);
     for (int r = 0; r < at.rows; ++r)
