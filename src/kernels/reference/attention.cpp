@@ -8,22 +8,14 @@
 #include <vector>
 
 #include "attn/kernels/layout.hpp"
-#include "attn/score/similarity.hpp"
 #include "kernels/reference/numbers.hpp"
+#include "kernels/row_reader.hpp"
+#include "kernels/similarity.hpp"
 
 namespace attn::reference {
 namespace {
 
 constexpr double kMasked = -std::numeric_limits<double>::infinity();
-
-template <class T>
-Numbers read(const Rows<const T>& rows, int row, int count) {
-  Numbers result(static_cast<std::size_t>(count));
-  const T* from = rows.at(row);
-  for (int c = 0; c < count; ++c)
-    result[static_cast<std::size_t>(c)] = wide(from[c * rows.channel]);
-  return result;
-}
 
 /// w of the similarity for one kv head; empty where it has none.
 Numbers similarity_weights(const Recipe& recipe, int kv_head) {
@@ -35,66 +27,29 @@ Numbers similarity_weights(const Recipe& recipe, int kv_head) {
   return w;
 }
 
+/// Which similarities the recipe scales.
+double scale_of(const Recipe& recipe) {
+  const bool scaled =
+      recipe.similarity == Similarity::dot || recipe.similarity == Similarity::cosine;
+  return scaled ? static_cast<double>(recipe.scale) : 1.0;
+}
+
 double similarity(const Recipe& recipe, const Numbers& q, const Numbers& k, const Numbers& w) {
-  const int channels = static_cast<int>(q.size());
-  switch (recipe.similarity) {
-    case Similarity::dot:
-      return recipe.scale * score::Dot::score(q.data(), k.data(), channels);
-    case Similarity::distance:
-      if (w.empty())
-        return score::Distance<score::Width::none>::score(q.data(), k.data(), channels,
-                                                          w.data());
-      if (w.size() == 1)
-        return score::Distance<score::Width::scalar>::score(q.data(), k.data(), channels,
-                                                            w.data());
-      return score::Distance<score::Width::channel>::score(q.data(), k.data(), channels,
-                                                           w.data());
-    case Similarity::additive:
-      return score::Additive::score(q.data(), k.data(), channels, w.data());
-    case Similarity::cosine:
-      return recipe.scale * score::Cosine::score(q.data(), k.data(), channels);
-    case Similarity::sum:
-      return q[0] + k[0];
-    case Similarity::given:
-      return 0.0;
-  }
-  return 0.0;
+  double result = 0.0;
+  visit_similarity(recipe.similarity, static_cast<int>(w.size()), [&](auto s) {
+    result =
+        decltype(s)::score(q.data(), k.data(), static_cast<int>(q.size()), w.data());
+  });
+  return scale_of(recipe) * result;
 }
 
 /// Adds the gradients of one pair's similarity.
 void similarity_backward(const Recipe& recipe, double grad, const Numbers& q, const Numbers& k,
                          const Numbers& w, double* dq, double* dk, double* dw) {
-  const int channels = static_cast<int>(q.size());
-  switch (recipe.similarity) {
-    case Similarity::dot:
-      score::Dot::backward(grad * recipe.scale, q.data(), k.data(), channels, w.data(), dq, dk);
-      break;
-    case Similarity::distance:
-      if (w.empty()) {
-        score::Distance<score::Width::none>::backward(grad, q.data(), k.data(), channels,
-                                                      w.data(), dq, dk, dw);
-      } else if (w.size() == 1) {
-        score::Distance<score::Width::scalar>::backward(grad, q.data(), k.data(), channels,
-                                                        w.data(), dq, dk, dw);
-      } else {
-        score::Distance<score::Width::channel>::backward(grad, q.data(), k.data(), channels,
-                                                         w.data(), dq, dk, dw);
-      }
-      break;
-    case Similarity::additive:
-      score::Additive::backward(grad, q.data(), k.data(), channels, w.data(), dq, dk, dw);
-      break;
-    case Similarity::cosine:
-      score::Cosine::backward(grad * recipe.scale, q.data(), k.data(), channels, w.data(), dq,
-                              dk);
-      break;
-    case Similarity::sum:
-      dq[0] += grad;
-      dk[0] += grad;
-      break;
-    case Similarity::given:
-      break;
-  }
+  visit_similarity(recipe.similarity, static_cast<int>(w.size()), [&](auto s) {
+    decltype(s)::backward(grad * scale_of(recipe), q.data(), k.data(),
+                          static_cast<int>(q.size()), w.data(), dq, dk, dw);
+  });
 }
 
 /// One row of scores on its way through the stages; `inputs` are what each modifier saw.
@@ -168,7 +123,8 @@ template <class T>
 std::vector<Numbers> read_all(const Rows<const T>& rows, int count, int channels) {
   std::vector<Numbers> result;
   result.reserve(static_cast<std::size_t>(count));
-  for (int j = 0; j < count; ++j) result.push_back(read(rows, j, channels));
+  for (int j = 0; j < count; ++j)
+    result.push_back(read(rows.at(j), rows.channel, channels));
   return result;
 }
 
@@ -182,7 +138,8 @@ void for_each_row(const Layout<T>& layout, const Recipe& recipe, const Visit& vi
       const auto q_rows = layout.query_rows(layout.q, b, h);
       const Numbers w = similarity_weights(recipe, h / layout.group());
       for (int i = 0; i < layout.queries(b); ++i)
-        visit(Site<double>{b, h, i, 0}, read(q_rows, i, layout.channels()), keys, w);
+        visit(Site<double>{b, h, i, 0}, read(q_rows.at(i), q_rows.channel, layout.channels()), keys,
+              w);
     }
   }
 }
@@ -333,10 +290,12 @@ void backward(const BackwardArgs<T>& args, const Recipe& recipe, const RecipeGra
         const Numbers w = similarity_weights(recipe, h / layout.group());
         Numbers d_similarity(w.size(), 0.0);
         Sum<T> dq(layout.queries(b), channels);
+        const auto q_rows = layout.query_rows(layout.q, b, h);
+        const auto d_rows = layout.query_rows(args.d_out, b, h);
         for (int i = 0; i < layout.queries(b); ++i) {
           Site<double> at{b, h, i, 0};
-          const Numbers q = read(layout.query_rows(layout.q, b, h), i, channels);
-          const Numbers d_out = read(layout.query_rows(args.d_out, b, h), i, value_channels);
+          const Numbers q = read(q_rows.at(i), q_rows.channel, channels);
+          const Numbers d_out = read(d_rows.at(i), d_rows.channel, value_channels);
           const ScoreRow row = score_row(recipe, recipe.scores.size(), true, q, keys, w, at);
           // The row is known from the scores themselves, so a rounded stat costs nothing here.
           const WeightRow weights = weight_row(recipe, row.s, row_stat(recipe, row.s, at), at);
@@ -371,6 +330,29 @@ void backward(const BackwardArgs<T>& args, const Recipe& recipe, const RecipeGra
       if (args.dv.data != nullptr) dv.write(layout.key_rows(args.dv, b, kv));
     }
   }
+}
+
+void inspect(const ForwardArgs<double>& inputs, const Recipe& recipe,
+             const Inspection<double>& wanted) {
+  const auto& [batch, heads, queries, channels] = inputs.q.shape;
+  const std::int64_t keys = inputs.k.shape[2];
+  // Forward's output plays no part; it has a shape that agrees.
+  ForwardArgs<double> args = inputs;
+  double nothing = 0.0;
+  args.out = {&nothing, {batch, heads, queries, args.v.shape[3]}, {}};
+  args.stat = {};
+  std::vector<double> all(static_cast<std::size_t>(batch * heads * queries * keys));
+  weights(args, recipe,
+          {all.data(),
+           {batch, heads, queries, keys},
+           {heads * queries * keys, queries * keys, keys, 1}});
+  RowReader<double>::clear_sums(wanted);
+  RowReader<double> reader(wanted, keys);
+  const double* row = all.data();
+  for (int b = 0; b < batch; ++b)
+    for (int h = 0; h < heads; ++h)
+      for (int i = 0; i < queries; ++i, row += keys)
+        reader.read({b, h, i, 0, 1, static_cast<int>(keys)}, 0, row);
 }
 
 // clang-format off

@@ -54,16 +54,6 @@ void validate(const LinearArgs<T>& args) {
 namespace reference {
 namespace {
 
-/// `count` elements from `from` on; an empty view gives zeros.
-template <class T>
-Numbers read(const T* from, std::int64_t stride, std::int64_t count) {
-  Numbers result(static_cast<std::size_t>(count));
-  if (from == nullptr) return result;
-  for (std::int64_t c = 0; c < count; ++c)
-    result[static_cast<std::size_t>(c)] = wide(from[c * stride]);
-  return result;
-}
-
 /// The states of one kv head, step after step, and what its query heads read.
 template <class T>
 void linear_head(const LinearArgs<T>& args, std::int64_t b, std::int64_t kv_head) {

@@ -4,6 +4,8 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cstddef>
+#include <cstdint>
 #include <type_traits>
 #include <vector>
 
@@ -26,6 +28,15 @@ T narrow(double x) {
   } else {
     return T(static_cast<float>(x));
   }
+}
+
+/// `count` numbers from `from` on; nothing gives zeros.
+template <class T>
+Numbers read(const T* from, std::int64_t stride, std::int64_t count) {
+  Numbers result(static_cast<std::size_t>(count));
+  for (std::int64_t c = 0; from != nullptr && c < count; ++c)
+    result[static_cast<std::size_t>(c)] = wide(from[c * stride]);
+  return result;
 }
 
 }  // namespace attn::reference

@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/gpu/rows/rows_forward.cuh"
 
@@ -133,6 +134,33 @@ __global__ void d_scores_kernel(RowSizes n, RowStages stages, RowStagesGrads gra
       }
       grad[at.k] = ds;
     }
+  });
+}
+
+/// What a cosine's gradient needs of the whole vectors; other similarities need nothing.
+template <class V>
+struct WholeVectors {
+  V q_norm{};
+  V k_norm{};
+  V similarity{};
+};
+
+/// Adds the gradients of one channel c; each pointer may be null. A channel of all similarities
+/// but the cosine is a similarity of one channel.
+template <class V>
+__device__ void similarity_backward(Similarity similarity, V ds, V q, V k, int c,
+                                    const SimilarityWeights<V>& w, const WholeVectors<V>& whole,
+                                    V* dq, V* dk, V* dw) {
+  if (similarity == Similarity::cosine) {
+    score::Cosine::backward_channel(ds, q, k, whole.q_norm, whole.k_norm, whole.similarity, dq,
+                                    dk);
+    return;
+  }
+  const V* own = w.count > 1 ? w.data + c : w.data;
+  visit_similarity(similarity, w.count, [&](auto s) {
+    using S = decltype(s);
+    if constexpr (!std::is_same_v<S, score::Cosine>)
+      S::backward(ds, &q, &k, 1, own, dq, dk, dw);
   });
 }
 

@@ -10,8 +10,8 @@
 #include "attn/kernels/args.hpp"
 #include "attn/kernels/gpu/rows.hpp"
 #include "kernels/gpu/rows/row_stages.cuh"
-#include "kernels/gpu/rows/similarity.cuh"
 #include "kernels/gpu/rows/sizes.cuh"
+#include "kernels/similarity.hpp"
 
 namespace attn::gpu {
 
@@ -53,6 +53,23 @@ __global__ void pack_weights_kernel(Table weights, int kv_heads, V* to) {
     const Params<V> p{&weights, 0, static_cast<int>(i / entries), 0};
     to[i] = p.at(0, static_cast<int>(i % entries));
   });
+}
+
+/// The similarity's own weights for one kv head: none, one or one a channel.
+template <class V>
+struct SimilarityWeights {
+  const V* data = nullptr;
+  int count = 0;
+};
+
+/// Before any scale.
+template <class V>
+__device__ V similarity_of(Similarity similarity, const V* q, const V* k, int channels,
+                           const SimilarityWeights<V>& w) {
+  V result{};
+  visit_similarity(similarity, w.count,
+                   [&](auto s) { result = decltype(s)::score(q, k, channels, w.data); });
+  return result;
 }
 
 /// The packed inputs of a piece.
