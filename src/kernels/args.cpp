@@ -280,7 +280,8 @@ void check_table_grads(const char* where, const Recipe& recipe, const RecipeGrad
     fail(where, ": a gradient is wanted for the similarity's weights, which it lacks");
   check_shape(where, "the gradient of the similarity's weights", grads.weights.shape,
               recipe.weights.shape);
-  check_type(where, wide, grads.weights.dtype, "the gradient of the similarity's weights holds ");
+  check_type(where, wide, grads.weights.dtype,
+             "the gradient of the similarity's weights holds ");
 }
 
 }  // namespace

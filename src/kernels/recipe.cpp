@@ -17,8 +17,8 @@ bool keeps(std::span<const MaskTree> masks, const Site<double>& at) {
 bool keeps(const MaskTree& tree, const Site<double>& at) {
   if (tree.kind == MaskTree::Kind::leaf) return tree.leaf.keep(tree.leaf.data, at);
   if (tree.kind == MaskTree::Kind::all_of) return keeps(tree.children, at);
-  const bool any = std::ranges::any_of(
-      tree.children, [&](const MaskTree& child) { return keeps(child, at); });
+  const bool any = std::ranges::any_of(tree.children,
+                                       [&](const MaskTree& child) { return keeps(child, at); });
   return any == (tree.kind == MaskTree::Kind::any_of);
 }
 

@@ -15,7 +15,7 @@
 
 #include "attn/kernels/catalogue.hpp"
 #include "attn/kernels/refuse.hpp"  // IWYU pragma: export
-#include "attn/kernels/stage.hpp"  // IWYU pragma: export
+#include "attn/kernels/stage.hpp"   // IWYU pragma: export
 
 namespace attn {
 namespace cpu {

@@ -58,7 +58,10 @@ class DecodeWork {
         for (int p = 0; p < count; ++p) {
           const int begin = p * kPieceKeys;
           tasks_.push_back({{b, kv, begin, std::min(keys, begin + kPieceKeys)},
-                            units, first, count, floats});
+                            units,
+                            first,
+                            count,
+                            floats});
           if (count > 1) floats += size;
         }
       }

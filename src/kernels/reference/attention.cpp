@@ -37,8 +37,7 @@ double scale_of(const Recipe& recipe) {
 double similarity(const Recipe& recipe, const Numbers& q, const Numbers& k, const Numbers& w) {
   double result = 0.0;
   visit_similarity(recipe.similarity, static_cast<int>(w.size()), [&](auto s) {
-    result =
-        decltype(s)::score(q.data(), k.data(), static_cast<int>(q.size()), w.data());
+    result = decltype(s)::score(q.data(), k.data(), static_cast<int>(q.size()), w.data());
   });
   return scale_of(recipe) * result;
 }
@@ -123,8 +122,7 @@ template <class T>
 std::vector<Numbers> read_all(const Rows<const T>& rows, int count, int channels) {
   std::vector<Numbers> result;
   result.reserve(static_cast<std::size_t>(count));
-  for (int j = 0; j < count; ++j)
-    result.push_back(read(rows.at(j), rows.channel, channels));
+  for (int j = 0; j < count; ++j) result.push_back(read(rows.at(j), rows.channel, channels));
   return result;
 }
 
@@ -138,8 +136,8 @@ void for_each_row(const Layout<T>& layout, const Recipe& recipe, const Visit& vi
       const auto q_rows = layout.query_rows(layout.q, b, h);
       const Numbers w = similarity_weights(recipe, h / layout.group());
       for (int i = 0; i < layout.queries(b); ++i)
-        visit(Site<double>{b, h, i, 0}, read(q_rows.at(i), q_rows.channel, layout.channels()), keys,
-              w);
+        visit(Site<double>{b, h, i, 0}, read(q_rows.at(i), q_rows.channel, layout.channels()),
+              keys, w);
     }
   }
 }

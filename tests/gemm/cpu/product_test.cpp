@@ -1,7 +1,5 @@
 // Products of every extent, stride and transposition equal the definition.
 
-#include "gemm/cpu/product_table.hpp"
-
 #include <gtest/gtest.h>
 
 #include <array>
@@ -14,6 +12,7 @@
 #include "attn/core/dtype.hpp"
 #include "attn/gemm/gemm.hpp"
 #include "attn/kernels/target.hpp"
+#include "gemm/cpu/product_table.hpp"
 #include "support/random.hpp"
 #include "support/tolerance.hpp"
 

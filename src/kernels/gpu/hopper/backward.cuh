@@ -18,7 +18,6 @@
 #include "attn/kernels/gpu/functor/hidden.cuh"
 #include "attn/kernels/gpu/functor/visit.cuh"
 #include "kernels/gpu/hopper/barrier.cuh"
-#include "kernels/gpu/hopper/products.cuh"
 #include "kernels/gpu/hopper/tensor_map.cuh"
 #include "kernels/gpu/hopper/tiles.cuh"
 #include "kernels/gpu/hopper/wgmma.cuh"
@@ -71,6 +70,9 @@ struct BackwardFetcher {
   __device__ __forceinline__ void operator()() const {
     const BackwardRows& rows = problem.rows;
     const int last_head = (kv_head + 1) * rows.group;
+    const auto find = [&](const QueryTile& from) {
+      return find_queries<Tile, OneWarp>(stages.mask, rows, batch, last_head, first, from);
+    };
     if (lane_id() == 0) fetch_keys();
     QueryTile here = find({kv_head * rows.group, {}});
     for (int turn = 0;; ++turn) {
@@ -102,24 +104,6 @@ struct BackwardFetcher {
   }
 
  private:
-  /// From a tile of queries on, the first that has anything to do with these keys.
-  __device__ __forceinline__ QueryTile find(QueryTile from) const {
-    const BackwardRows& rows = problem.rows;
-    const int tiles = (rows.queries + Tile::kQueries - 1) / Tile::kQueries;
-    while (from.head < (kv_head + 1) * rows.group) {
-      const int head = from.head;
-      from.visit = next_visit<OneWarp>(stages.mask, from.visit.tile, tiles, [&](int tile) {
-        return Block{batch,
-                     head,
-                     {tile * Tile::kQueries, min((tile + 1) * Tile::kQueries, rows.queries)},
-                     {first, min(first + Tile::kKeys, rows.keys)}};
-      });
-      if (from.visit.tile < tiles) return from;
-      ++from.head;
-      from.visit.tile = 0;
-    }
-    return from;
-  }
   __device__ __forceinline__ void fetch_keys() const {
     memory.keys_here.expect(sizeof(memory.k) + sizeof(memory.v));
 #pragma unroll
@@ -202,7 +186,6 @@ __global__ void __launch_bounds__(BackwardTile<kDim>::kAllThreads, 1)
   }
   take_registers<kMultiplierRegisters>();
 
-  const int lane = lane_id();
   const int group = __shfl_sync(0xffffffffu, warp / 4, 0);  // one for all lanes, says this
   const int warp_row = 16 * warp;
   const int last_head = (kv_head + 1) * rows.group;
@@ -317,20 +300,8 @@ __global__ void __launch_bounds__(BackwardTile<kDim>::kAllThreads, 1)
     add_queries(dq, head_before, query_before);
   }
 
-#  pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    const int k = first + warp_row + (lane >> 2) + 8 * half;
-    if (k >= rows.keys) continue;
-#  pragma unroll
-    for (int j = 0; j < kDim / 8; ++j) {
-      const int c = 8 * j + 2 * (lane & 3);
-      if (problem.dk.data != nullptr)
-        store_pair(problem.dk.rows(batch, kv_head), k, c, stages.scale * dk[j][2 * half],
-                   stages.scale * dk[j][2 * half + 1]);
-      if (problem.dv.data != nullptr)
-        store_pair(problem.dv.rows(batch, kv_head), k, c, dv[j][2 * half], dv[j][2 * half + 1]);
-    }
-  }
+  store_rows(problem.dk, batch, kv_head, first + warp_row, rows.keys, dk, stages.scale);
+  store_rows(problem.dv, batch, kv_head, first + warp_row, rows.keys, dv, 1.0f);
 #endif
 }
 
@@ -349,17 +320,12 @@ void launch_backward(const BackwardArgs<T>& args, const St& stages,
   const std::int64_t key_heads = args.k.shape[0] * args.k.shape[1];
   const int blocks = (problem.rows.keys + Tile::kKeys - 1) / Tile::kKeys;
   const auto run = [&]<bool kGrads>() {
-    constexpr int kBytes = static_cast<int>(sizeof(BackwardMemory<Tile>));
-    const auto kernel = backward_kernel<T, kDim, St, kGrads>;
-    ATTN_CUDA_CALL(
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes));
-    kernel<<<static_cast<unsigned>(key_heads * problem.blocks), Tile::kAllThreads, kBytes,
-             stream>>>(problem, maps, stages, grads);
-    ATTN_CUDA_CALL(cudaGetLastError());
+    launch("attn::gpu::backward", backward_kernel<T, kDim, St, kGrads>,
+           key_heads * problem.blocks, Tile::kAllThreads, sizeof(BackwardMemory<Tile>), stream,
+           problem, maps, stages, grads);
   };
   // In one launch a block of keys adds to each dQ once, so launches in order add in order.
   problem.blocks = determinism == Determinism::repeatable ? 1 : blocks;
-  check_grid("attn::gpu::backward", key_heads * problem.blocks);
   for (; problem.first_block < blocks; problem.first_block += problem.blocks) {
     if constexpr (St::kScoreTables > 0) {
       if (grads.score.wanted()) {

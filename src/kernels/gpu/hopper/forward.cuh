@@ -17,7 +17,6 @@
 #include "attn/kernels/gpu/functor/forward.cuh"
 #include "attn/kernels/gpu/functor/visit.cuh"
 #include "kernels/gpu/hopper/barrier.cuh"
-#include "kernels/gpu/hopper/products.cuh"
 #include "kernels/gpu/hopper/tensor_map.cuh"
 #include "kernels/gpu/hopper/tiles.cuh"
 #include "kernels/gpu/hopper/wgmma.cuh"
@@ -231,14 +230,8 @@ void launch_forward(const ForwardArgs<T>& args, const St& stages, cudaStream_t s
                          tensor_map<T>(args.v, Tile::kKeys)};
   const std::int64_t blocks = args.q.shape[0] * args.q.shape[1] *
                               ((args.q.shape[2] + Tile::kQueries - 1) / Tile::kQueries);
-  check_grid("attn::gpu::forward", blocks);
-  constexpr int kBytes = static_cast<int>(sizeof(ForwardMemory<Tile>));
-  const auto kernel = forward_kernel<T, kDim, St>;
-  ATTN_CUDA_CALL(
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes));
-  kernel<<<static_cast<unsigned>(blocks), Tile::kAllThreads, kBytes, stream>>>(problem, maps,
-                                                                               stages);
-  ATTN_CUDA_CALL(cudaGetLastError());
+  launch("attn::gpu::forward", forward_kernel<T, kDim, St>, blocks, Tile::kAllThreads,
+         sizeof(ForwardMemory<Tile>), stream, problem, maps, stages);
 }
 
 }  // namespace attn::gpu::hopper

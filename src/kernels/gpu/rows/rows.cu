@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <vector>
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
@@ -14,7 +15,6 @@
 #include "kernels/gpu/general/lower.cuh"
 #include "kernels/gpu/rows/rows_backward.cuh"
 #include "kernels/gpu/rows/rows_forward.cuh"
-#include "kernels/gpu/rows/sequences.cuh"
 
 namespace attn::gpu {
 namespace {
@@ -88,6 +88,66 @@ struct BackwardMemory : ForwardMemory<V> {
         ds(from.take(n.rows() * n.keys)),
         q_norms(from.take(n.rows())),
         k_norms(from.take(n.all_keys())) {}
+};
+
+/// The offsets of packed sequences in the CPU's memory: they decide how much there is to do.
+/// Bringing them there waits for the stream.
+class Sequences {
+ public:
+  Sequences(const Packing& packing, cudaStream_t stream) : count_(packing.count) {
+    fetch(packing.q, q_, stream);
+    fetch(packing.k, k_, stream);
+    if (packing.q != nullptr || packing.k != nullptr)
+      ATTN_CUDA_CALL(cudaStreamSynchronize(stream));
+  }
+
+  bool any() const { return !q_.empty() || !k_.empty(); }
+  std::int64_t count() const { return count_; }
+  /// As validate() reads them.
+  Packing packing() const {
+    return {q_.empty() ? nullptr : q_.data(), k_.empty() ? nullptr : k_.data(), count_};
+  }
+
+  /// The arguments of one sequence: its rows, for whatever batch a kernel asks.
+  template <class T>
+  ForwardArgs<T> of(ForwardArgs<T> args, std::int64_t sequence) const {
+    cut(q_, sequence, args.q, args.out, args.stat);
+    cut(k_, sequence, args.k, args.v);
+    args.packing = {};
+    return args;
+  }
+  template <class T>
+  BackwardArgs<T> of(BackwardArgs<T> args, std::int64_t sequence) const {
+    cut(q_, sequence, args.q, args.out, args.stat, args.d_out, args.d_stat, args.dq);
+    cut(k_, sequence, args.k, args.v, args.dk, args.dv);
+    args.packing = {};
+    return args;
+  }
+
+ private:
+  void fetch(const std::int64_t* from, std::vector<std::int64_t>& to, cudaStream_t stream) {
+    if (from == nullptr || count_ < 0) return;
+    to.resize(static_cast<std::size_t>(count_) + 1);
+    ATTN_CUDA_CALL(cudaMemcpyAsync(to.data(), from, to.size() * sizeof(std::int64_t),
+                                   cudaMemcpyDeviceToHost, stream));
+  }
+  /// Positions are the third axis of all of them.
+  template <class... Views>
+  static void cut(const std::vector<std::int64_t>& offsets, std::int64_t sequence,
+                  Views&... views) {
+    const std::int64_t first = offsets[static_cast<std::size_t>(sequence)];
+    const std::int64_t end = offsets[static_cast<std::size_t>(sequence) + 1];
+    const auto one = [&](auto& view) {
+      if (view.data != nullptr) view.data += first * view.strides[2];
+      view.shape[2] = end - first;
+      view.strides[0] = 0;
+    };
+    (one(views), ...);
+  }
+
+  std::int64_t count_;
+  std::vector<std::int64_t> q_;
+  std::vector<std::int64_t> k_;
 };
 
 /// run(piece, its arguments) for all units of a batch, or of packed sequences.
@@ -177,9 +237,11 @@ void look(const RowSizes& n, const V* weights, const Inspection<V>& into, Stream
 
 void clear_tables(const RecipeGrads& grads, Stream stream) {
   grads.for_each([&](const TableGrad& grad) {
-    std::int64_t count = 1;
-    for (const std::int64_t extent : grad.shape) count *= extent;
-    launch_threads(&clear_table_kernel, count, stream, grad, count);
+    if (grad.dtype == DType::f64) {
+      clear(View<double, 4>{static_cast<double*>(grad.data), grad.shape, grad.strides}, stream);
+    } else {
+      clear(View<float, 4>{static_cast<float*>(grad.data), grad.shape, grad.strides}, stream);
+    }
   });
 }
 

@@ -220,21 +220,4 @@ __global__ void d_keys_kernel(RowSizes n, RowPairs<V> pairs, View<T, 4> dk) {
   });
 }
 
-/// A gradient of a table begins with 0.
-inline __global__ void clear_table_kernel(TableGrad grad, std::int64_t count) {
-  for_each_thread(count, [&](std::int64_t i) {
-    std::int64_t place = 0;
-    std::int64_t rest = i;
-    for (int axis = 3; axis >= 0; --axis) {
-      place += rest % grad.shape[axis] * grad.strides[axis];
-      rest /= grad.shape[axis];
-    }
-    if (grad.dtype == DType::f64) {
-      static_cast<double*>(grad.data)[place] = 0.0;
-    } else {
-      static_cast<float*>(grad.data)[place] = 0.0f;
-    }
-  });
-}
-
 }  // namespace attn::gpu

@@ -9,7 +9,8 @@
 #include <cstdint>
 
 #include "attn/core/site.hpp"
-#include "attn/kernels/gpu/error.hpp"
+#include "attn/kernels/gpu/functor/dispatch.cuh"
+#include "attn/kernels/gpu/functor/mma.cuh"
 
 namespace attn::gpu {
 
@@ -48,10 +49,9 @@ struct RowSizes {
 };
 
 /// Blocks for `count` threads; kernels walk on in steps of the whole grid.
-inline unsigned plain_blocks(std::int64_t count) {
+inline std::int64_t plain_blocks(std::int64_t count) {
   constexpr std::int64_t kMost = 1 << 20;
-  return static_cast<unsigned>(
-      std::clamp<std::int64_t>((count + kPlainThreads - 1) / kPlainThreads, 1, kMost));
+  return std::clamp<std::int64_t>((count + kPlainThreads - 1) / kPlainThreads, 1, kMost);
 }
 
 /// body(i) for all i below count.
@@ -71,11 +71,6 @@ __device__ __forceinline__ void for_each_warp(std::int64_t count, const Body& bo
     body(i);
 }
 
-template <class V>
-__device__ __forceinline__ V warp_sum(V x) {
-  for (int apart = 16; apart > 0; apart /= 2) x += __shfl_xor_sync(0xffffffffu, x, apart);
-  return x;
-}
 /// NaN is no maximum.
 template <class V>
 __device__ __forceinline__ V warp_max(V x) {
@@ -88,9 +83,8 @@ __device__ __forceinline__ V warp_max(V x) {
 template <class... Parameters, class... Arguments>
 void launch_threads(void (*kernel)(Parameters...), std::int64_t count, cudaStream_t stream,
                     const Arguments&... arguments) {
-  if (count <= 0) return;
-  kernel<<<plain_blocks(count), kPlainThreads, 0, stream>>>(arguments...);
-  ATTN_CUDA_CALL(cudaGetLastError());
+  if (count > 0)
+    launch("attn::gpu", kernel, plain_blocks(count), kPlainThreads, 0, stream, arguments...);
 }
 template <class... Parameters, class... Arguments>
 void launch_warps(void (*kernel)(Parameters...), std::int64_t count, cudaStream_t stream,

@@ -5,7 +5,7 @@
 
 #include "attn/kernels/gpu/functor/backward.cuh"
 #include "kernels/gpu/hopper/backward.cuh"
-#include "kernels/gpu/hopper/dispatch.cuh"
+#include "kernels/gpu/hopper/tiles.cuh"
 #include "kernels/gpu/tiles/instances.cuh"
 
 namespace attn::gpu {

@@ -4,8 +4,8 @@
 #include <type_traits>
 
 #include "attn/kernels/gpu/functor/forward.cuh"
-#include "kernels/gpu/hopper/dispatch.cuh"
 #include "kernels/gpu/hopper/forward.cuh"
+#include "kernels/gpu/hopper/tiles.cuh"
 #include "kernels/gpu/tiles/instances.cuh"
 
 namespace attn::gpu {

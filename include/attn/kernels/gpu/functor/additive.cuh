@@ -16,6 +16,7 @@
 #include "attn/kernels/gpu/functor/additive_forward.cuh"
 #include "attn/kernels/gpu/functor/decode_attribute.cuh"
 #include "attn/kernels/gpu/functor/decode_merge.cuh"
+#include "attn/kernels/gpu/functor/dispatch.cuh"
 #include "attn/kernels/gpu/functor/splits.hpp"
 #include "attn/kernels/gpu/functor/stages.cuh"  // IWYU pragma: export
 #include "attn/normalise/softmax.hpp"
@@ -131,26 +132,6 @@ void additive_forward(const ForwardArgs<float>& args, const Table& weights,
                  stream);
 }
 
-/// Zeros into a view of any strides.
-template <class T>
-__global__ void clear_kernel(const __grid_constant__ View<T, 4> view, std::int64_t count) {
-  for (std::int64_t x = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; x < count;
-       x += std::int64_t{gridDim.x} * blockDim.x) {
-    const std::int64_t c = x % view.shape[3];
-    const std::int64_t i = x / view.shape[3] % view.shape[2];
-    const std::int64_t h = x / view.shape[3] / view.shape[2] % view.shape[1];
-    const std::int64_t b = x / view.shape[3] / view.shape[2] / view.shape[1];
-    *view.at(b, h, i, c) = T(0);
-  }
-}
-
-inline void clear(const View<float, 4>& view, cudaStream_t stream) {
-  if (view.data == nullptr || view.size() == 0) return;
-  const std::int64_t blocks = std::min<std::int64_t>((view.size() + 255) / 256, 2048);
-  clear_kernel<<<static_cast<unsigned>(blocks), 256, 0, stream>>>(view, view.size());
-  ATTN_CUDA_CALL(cudaGetLastError());
-}
-
 template <class Tile, class St>
 void launch_additive_backward(const BackwardArgs<float>& args, const Table& weights,
                               const St& stages, const TableGrad& d_weights,
@@ -194,7 +175,9 @@ void additive_backward(const BackwardArgs<float>& args, const Table& weights,
   if (args.out.data == nullptr || args.stat.data == nullptr || args.d_out.data == nullptr)
     fail(kWhere, ": out and stat as forward wrote them, and d_out, are needed");
   if (d_weights.data != nullptr)
-    clear({static_cast<float*>(d_weights.data), d_weights.shape, d_weights.strides}, stream);
+    clear(
+        View<float, 4>{static_cast<float*>(d_weights.data), d_weights.shape, d_weights.strides},
+        stream);
   if (args.k.shape[2] == 0 || args.q.shape[0] * args.q.shape[1] * args.q.shape[2] == 0) {
     clear(args.dq, stream);
     clear(args.dk, stream);

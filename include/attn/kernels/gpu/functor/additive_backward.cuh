@@ -167,9 +167,7 @@ struct AdditiveBackward {
           sum += up.x * outs[x].x + up.y * outs[x].y + up.z * outs[x].z + up.w * outs[x].w;
         }
       }
-#pragma unroll
-      for (int offset = 16; offset > 0; offset /= 2)
-        sum += __shfl_xor_sync(0xffffffffu, sum, offset);
+      sum = warp_sum(sum);
       if (lane != 0) continue;
       delta[row] = sum - d_stat;
       stat[row] = row_stat;
@@ -337,9 +335,7 @@ struct AdditiveBackward {
     write(launch.args.dv, dv, value_stride, values, false);
     const DeviceTableGrad& grad = launch.d_weights;
     if (grad.data == nullptr) return;
-#pragma unroll
-    for (int offset = 16; offset > 0; offset /= 2)
-      ds_sum += __shfl_xor_sync(0xffffffffu, ds_sum, offset);
+    ds_sum = warp_sum(ds_sum);
     __syncthreads();
     if (threadIdx.x % 32 == 0) stat[threadIdx.x / 32] = ds_sum;
     __syncthreads();

@@ -13,6 +13,7 @@
 
 #include "attn/core/math.hpp"
 #include "attn/core/view.hpp"
+#include "attn/kernels/gpu/functor/mma.cuh"
 
 namespace attn::gpu {
 
@@ -209,9 +210,7 @@ __device__ float read_weights(const float* w, std::int64_t stride, int channels,
     m[c] = -2.0f * x;
     sum += x;
   }
-#pragma unroll
-  for (int offset = 16; offset > 0; offset /= 2)
-    sum += __shfl_xor_sync(0xffffffffu, sum, offset);
+  sum = warp_sum(sum);
   if (threadIdx.x % 32 == 0) sums[threadIdx.x / 32] = sum;
   __syncthreads();
   float total = 0.0f;

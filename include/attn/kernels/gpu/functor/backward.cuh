@@ -14,7 +14,6 @@
 
 #include "attn/kernels/args.hpp"
 #include "attn/kernels/gpu/determinism.hpp"
-#include "attn/kernels/gpu/error.hpp"
 #include "attn/kernels/gpu/functor/backward_rows.cuh"
 #include "attn/kernels/gpu/functor/copy.cuh"
 #include "attn/kernels/gpu/functor/dispatch.cuh"
@@ -35,6 +34,28 @@ struct QueryTile {
   int head = 0;
   Visit visit;
 };
+
+/// From a tile of queries on, the first that has anything to do with the tile of keys from
+/// `first` on; the heads end at last_head.
+template <class Tile, class Who = WholeBlock, class M>
+__device__ __forceinline__ QueryTile find_queries(const M& mask, const BackwardRows& rows,
+                                                  int batch, int last_head, int first,
+                                                  QueryTile from) {
+  const int tiles = (rows.queries + Tile::kQueries - 1) / Tile::kQueries;
+  while (from.head < last_head) {
+    const int head = from.head;
+    from.visit = next_visit<Who>(mask, from.visit.tile, tiles, [&](int tile) {
+      return Block{batch,
+                   head,
+                   {tile * Tile::kQueries, min((tile + 1) * Tile::kQueries, rows.queries)},
+                   {first, min(first + Tile::kKeys, rows.keys)}};
+    });
+    if (from.visit.tile < tiles) return from;
+    ++from.head;
+    from.visit.tile = 0;
+  }
+  return from;
+}
 
 template <class T, class Tile>
 struct BackwardShared {
@@ -57,55 +78,6 @@ struct BackwardShared {
   __device__ __forceinline__ float* delta(int stage) const { return stat(stage) + Tile::kQueries; }
   // clang-format on
 };
-
-/// sums[16 kRows x 8 kColumns] = a b^T: rows of tile a, columns are rows of tile b.
-template <class T, int kDim, int kRows, int kColumns>
-__device__ __forceinline__ void rows_by_rows(Block16x8 (&sums)[kRows][kColumns],
-                                             const T* a_tile, int row, const T* b_tile) {
-  using Unit = Mma<T>;
-  constexpr int kStride = kDim + Unit::kPad;
-#pragma unroll
-  for (int i = 0; i < kRows; ++i)
-#pragma unroll
-    for (int j = 0; j < kColumns; ++j)
-#pragma unroll
-      for (int e = 0; e < 4; ++e) sums[i][j][e] = 0.0f;
-#pragma unroll
-  for (int k = 0; k < kDim; k += Unit::kDepth) {
-    typename Unit::A a[kRows];
-#pragma unroll
-    for (int i = 0; i < kRows; ++i)
-      a[i] = Unit::template load_a<kStride>(a_tile, row + 16 * i, k);
-#pragma unroll
-    for (int j = 0; j < kColumns / 2; ++j) {
-      const auto b = Unit::template load_b<kStride>(b_tile, 16 * j, k);
-#pragma unroll
-      for (int i = 0; i < kRows; ++i) Unit::multiply(&sums[i][2 * j], a[i], b);
-    }
-  }
-}
-
-/// total += sums tile: the columns of sums meet the rows of the tile.
-template <class T, int kDim, int kRows, int kColumns>
-__device__ __forceinline__ void add_product(Block16x8 (&total)[kRows][kDim / 8],
-                                            const Block16x8 (&sums)[kRows][kColumns],
-                                            const T* tile) {
-  using Unit = Mma<T>;
-  constexpr int kStride = kDim + Unit::kPad;
-#pragma unroll
-  for (int step = 0; step < kColumns / Unit::kSumTiles; ++step) {
-    typename Unit::A a[kRows];
-#pragma unroll
-    for (int i = 0; i < kRows; ++i) a[i] = Unit::from_sums(&sums[i][step * Unit::kSumTiles]);
-#pragma unroll
-    for (int j = 0; j < kDim / 16; ++j) {
-      const auto b =
-          Unit::template load_b_transposed<kStride>(tile, 16 * j, step * Unit::kDepth);
-#pragma unroll
-      for (int i = 0; i < kRows; ++i) Unit::multiply(&total[i][2 * j], a[i], b);
-    }
-  }
-}
 
 /// Adds d_scores^T k to the block's part of dQ, each warp its share of 16 x 16 pieces.
 template <class T, class Tile>
@@ -262,25 +234,10 @@ __global__ void __launch_bounds__(BackwardTile<T, kDim>::kThreads,
   const int kv_head = place % kv_heads;
   const int batch = place / kv_heads;
   const int warp_row = static_cast<int>(threadIdx.x) / 32 * 16 * Tile::kRowTiles;
-  const int lane = lane_id();
-  const int tiles = (rows.queries + Tile::kQueries - 1) / Tile::kQueries;
   const int last_head = (kv_head + 1) * rows.group;
 
-  // From a tile of queries on, the first that has anything to do with these keys.
-  const auto find = [&](QueryTile from) {
-    while (from.head < last_head) {
-      const int head = from.head;
-      from.visit = next_visit(stages.mask, from.visit.tile, tiles, [&](int tile) {
-        return Block{batch,
-                     head,
-                     {tile * Tile::kQueries, min((tile + 1) * Tile::kQueries, rows.queries)},
-                     {first, min(first + Tile::kKeys, rows.keys)}};
-      });
-      if (from.visit.tile < tiles) return from;
-      ++from.head;
-      from.visit.tile = 0;
-    }
-    return from;
+  const auto find = [&](const QueryTile& from) {
+    return find_queries<Tile>(stages.mask, rows, batch, last_head, first, from);
   };
   const auto fetch = [&](const QueryTile& tile, int stage) {
     if (tile.head >= last_head) return;
@@ -401,40 +358,12 @@ __global__ void __launch_bounds__(BackwardTile<T, kDim>::kThreads,
 
 #pragma unroll
   for (int i = 0; i < Tile::kRowTiles; ++i) {
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const int k = first + warp_row + 16 * i + (lane >> 2) + 8 * half;
-      if (k >= rows.keys) continue;
-#pragma unroll
-      for (int j = 0; j < kDim / 8; ++j) {
-        const int c = 8 * j + 2 * (lane & 3);
-        if constexpr (kKeySums) {
-          if (problem.dk.data != nullptr)
-            store_pair(problem.dk.rows(batch, kv_head), k, c, stages.scale * dk[i][j][2 * half],
-                       stages.scale * dk[i][j][2 * half + 1]);
-        }
-        if constexpr (kValueSums) {
-          if (problem.dv.data != nullptr)
-            store_pair(problem.dv.rows(batch, kv_head), k, c, dv[i][j][2 * half],
-                       dv[i][j][2 * half + 1]);
-        }
-      }
-    }
+    const int row = first + warp_row + 16 * i;
+    if constexpr (kKeySums)
+      store_rows(problem.dk, batch, kv_head, row, rows.keys, dk[i], stages.scale);
+    if constexpr (kValueSums)
+      store_rows(problem.dv, batch, kv_head, row, rows.keys, dv[i], 1.0f);
   }
-}
-
-template <class T, int kDim, Part kPart, bool kGrads, class St>
-void launch_backward_part(const BackwardProblem<T>& problem, const St& stages,
-                          const StagesGrads<St>& grads, std::int64_t key_heads,
-                          cudaStream_t stream) {
-  using Tile = BackwardTile<T, kDim>;
-  const auto kernel = backward_kernel<T, kDim, St, kPart, kGrads>;
-  check_grid("attn::gpu::backward", key_heads * problem.blocks);
-  ATTN_CUDA_CALL(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                      static_cast<int>(Tile::kBytes)));
-  kernel<<<static_cast<unsigned>(key_heads * problem.blocks), Tile::kThreads, Tile::kBytes,
-           stream>>>(problem, stages, grads);
-  ATTN_CUDA_CALL(cudaGetLastError());
 }
 
 template <int kDim, class T, class St>
@@ -447,14 +376,16 @@ void launch_backward(const BackwardArgs<T>& args, const St& stages,
   const std::int64_t key_heads = args.k.shape[0] * args.k.shape[1];
   const int blocks = (problem.rows.keys + Tile::kKeys - 1) / Tile::kKeys;
   const auto run = [&]<Part kPart>() {
+    const auto part = [&](auto* kernel) {
+      launch("attn::gpu::backward", kernel, key_heads * problem.blocks, Tile::kThreads,
+             Tile::kBytes, stream, problem, stages, grads);
+    };
     // Without tables there is one kernel to build, not two; a rolled one asks at run time.
     if constexpr (St::kScoreTables + St::kFactorTables > 0) {
       if (St::kRolled || grads.score.wanted() || grads.factor.wanted())
-        return launch_backward_part<T, kDim, kPart, true>(problem, stages, grads, key_heads,
-                                                          stream);
+        return part(backward_kernel<T, kDim, St, kPart, true>);
     }
-    if constexpr (!St::kRolled)
-      launch_backward_part<T, kDim, kPart, false>(problem, stages, grads, key_heads, stream);
+    if constexpr (!St::kRolled) part(backward_kernel<T, kDim, St, kPart, false>);
   };
   // In one launch a block of keys adds to each dQ once, so launches in order add in order.
   problem.blocks = determinism == Determinism::repeatable ? 1 : blocks;

@@ -19,22 +19,8 @@
 
 namespace attn::gpu {
 
-/// Statistics [batch, head, query] with any strides.
-struct DeviceStat {
-  const float* data = nullptr;
-  std::int64_t strides[3] = {};
-
-  DeviceStat() = default;
-  explicit DeviceStat(const View<const float, 3>& view) : data(view.data) {
-    for (std::size_t axis = 0; axis < 3; ++axis) strides[axis] = view.strides[axis];
-  }
-  ATTN_FN const float* at(int batch, int head, int q) const {
-    return data + batch * strides[0] + head * strides[1] + q * strides[2];
-  }
-};
-
 struct BackwardRows {
-  DeviceStat stat;
+  View<const float, 3> stat;
   float* delta = nullptr;  ///< [batch, head, query]
   int queries = 0;
   int keys = 0;
@@ -74,6 +60,23 @@ struct BackwardRows {
   }
 };
 
+/// Writes the sums of 16 rows from `row` on, as far as they exist, times `scale`.
+template <class T, int kBlocks>
+__device__ __forceinline__ void store_rows(const DeviceView<T>& to, int batch, int head,
+                                           int row, int end, const Block16x8 (&sums)[kBlocks],
+                                           float scale) {
+  if (to.data == nullptr) return;
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const int k = row + (lane_id() >> 2) + 8 * half;
+    if (k >= end) continue;
+#pragma unroll
+    for (int j = 0; j < kBlocks; ++j)
+      store_pair(to.rows(batch, head), k, 8 * j + 2 * (lane_id() & 3),
+                 scale * sums[j][2 * half], scale * sums[j][2 * half + 1]);
+  }
+}
+
 /// Adds a block of sums to block number `block` of those at `sums`.
 __device__ __forceinline__ void add_block(float* sums, int block, const Block16x8& x) {
   float* const to = sums + (block * 32 + lane_id()) * 4;
@@ -107,7 +110,7 @@ template <class T>
 struct BackwardProblem {
   DeviceView<const T> q, k, v, out, d_out;
   DeviceView<T> dq, dk, dv;
-  DeviceStat d_stat;
+  View<const float, 3> d_stat;
   BackwardRows rows;
   float* dq_sums = nullptr;  ///< null: dQ is not wanted
   std::size_t dq_bytes = 0;
@@ -125,7 +128,7 @@ struct BackwardProblem {
         dk(args.dk),
         dv(args.dv),
         d_stat(args.d_stat) {
-    rows.stat = DeviceStat(args.stat);
+    rows.stat = args.stat;
     rows.queries = static_cast<int>(args.q.shape[2]);
     rows.keys = static_cast<int>(args.k.shape[2]);
     rows.heads = static_cast<int>(args.q.shape[1]);
@@ -175,9 +178,7 @@ __global__ void __launch_bounds__(128)
   float delta = 0.0f;
   if (coupled) {
     delta = share_of_product(problem.out.rows(batch, head), problem.d_out.rows(batch, head), q);
-#pragma unroll
-    for (int apart = 16; apart > 0; apart /= 2)
-      delta += __shfl_xor_sync(0xffffffffu, delta, apart);
+    delta = warp_sum(delta);
     if (problem.d_stat.data != nullptr) delta -= *problem.d_stat.at(batch, head, q);
   }
   if (lane_id() != 0) return;
@@ -218,23 +219,17 @@ void start_backward(const BackwardProblem<T>& problem, const St& stages,
                     const StagesGrads<St>& grads, cudaStream_t stream) {
   if (problem.dq_sums != nullptr && problem.dq_bytes > 0)
     ATTN_CUDA_CALL(cudaMemsetAsync(problem.dq_sums, 0, problem.dq_bytes, stream));
-  const std::int64_t blocks = (problem.row_count + 3) / 4;
-  if (blocks == 0) return;
-  check_grid("attn::gpu::backward", blocks);
   const bool coupled = coupling_of(stages.normaliser) == Coupling::output;
-  delta_kernel<T, St>
-      <<<static_cast<unsigned>(blocks), 128, 0, stream>>>(problem, stages, grads, coupled);
-  ATTN_CUDA_CALL(cudaGetLastError());
+  launch("attn::gpu::backward", delta_kernel<T, St>, (problem.row_count + 3) / 4, 128, 0,
+         stream, problem, stages, grads, coupled);
 }
 
 template <int kDim, class T>
 void finish_backward(const BackwardProblem<T>& problem, float scale, cudaStream_t stream) {
-  if (problem.dq_sums == nullptr || problem.dq_bytes == 0) return;
+  if (problem.dq_sums == nullptr) return;
   const auto pieces = static_cast<std::int64_t>(problem.dq_bytes / (128 * sizeof(float)));
-  check_grid("attn::gpu::backward", (pieces + 3) / 4);
-  query_grad_kernel<T, kDim>
-      <<<static_cast<unsigned>((pieces + 3) / 4), 128, 0, stream>>>(problem, pieces, scale);
-  ATTN_CUDA_CALL(cudaGetLastError());
+  launch("attn::gpu::backward", query_grad_kernel<T, kDim>, (pieces + 3) / 4, 128, 0, stream,
+         problem, pieces, scale);
 }
 
 }  // namespace attn::gpu

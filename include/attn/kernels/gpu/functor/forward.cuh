@@ -14,7 +14,6 @@
 #include <type_traits>
 
 #include "attn/kernels/args.hpp"
-#include "attn/kernels/gpu/error.hpp"
 #include "attn/kernels/gpu/functor/copy.cuh"
 #include "attn/kernels/gpu/functor/dispatch.cuh"
 #include "attn/kernels/gpu/functor/hidden.cuh"
@@ -29,17 +28,14 @@ template <class T>
 struct ForwardProblem {
   DeviceView<const T> q, k, v;
   DeviceView<T> out;
-  float* stat = nullptr;
-  std::int64_t stat_strides[3] = {};
+  View<float, 3> stat;
   int queries = 0;
   int keys = 0;
   int heads = 0;
   int group = 1;  ///< query heads that share a key head
 
   explicit ForwardProblem(const ForwardArgs<T>& args)
-      : q(args.q), k(args.k), v(args.v), out(args.out), stat(args.stat.data) {
-    for (int axis = 0; axis < 3; ++axis)
-      stat_strides[axis] = args.stat.strides[static_cast<std::size_t>(axis)];
+      : q(args.q), k(args.k), v(args.v), out(args.out), stat(args.stat) {
     queries = static_cast<int>(args.q.shape[2]);
     keys = static_cast<int>(args.k.shape[2]);
     heads = static_cast<int>(args.q.shape[1]);
@@ -73,54 +69,6 @@ struct Pool {
     }
   }
 };
-
-/// s = q k^T for a warp's rows and a tile of keys.
-template <class T, class Tile>
-__device__ __forceinline__ void multiply_keys(Block16x8 (&s)[Tile::kRowTiles][Tile::kKeys / 8],
-                                              const T* q_tile, int row, const T* k_tile) {
-  using Unit = Mma<T>;
-#pragma unroll
-  for (int i = 0; i < Tile::kRowTiles; ++i)
-#pragma unroll
-    for (int j = 0; j < Tile::kKeys / 8; ++j)
-#pragma unroll
-      for (int e = 0; e < 4; ++e) s[i][j][e] = 0.0f;
-#pragma unroll
-  for (int k = 0; k < Tile::kChannels; k += Unit::kDepth) {
-    typename Unit::A a[Tile::kRowTiles];
-#pragma unroll
-    for (int i = 0; i < Tile::kRowTiles; ++i)
-      a[i] = Unit::template load_a<Tile::kStride>(q_tile, row + 16 * i, k);
-#pragma unroll
-    for (int j = 0; j < Tile::kKeys / 16; ++j) {
-      const auto b = Unit::template load_b<Tile::kStride>(k_tile, 16 * j, k);
-#pragma unroll
-      for (int i = 0; i < Tile::kRowTiles; ++i) Unit::multiply(&s[i][2 * j], a[i], b);
-    }
-  }
-}
-
-/// out += weights v for a tile of keys.
-template <class T, class Tile>
-__device__ __forceinline__ void pool_values(
-    Pool<Tile>& pool, const Block16x8 (&weights)[Tile::kRowTiles][Tile::kKeys / 8],
-    const T* v_tile) {
-  using Unit = Mma<T>;
-#pragma unroll
-  for (int step = 0; step < Tile::kKeys / Unit::kDepth; ++step) {
-    typename Unit::A a[Tile::kRowTiles];
-#pragma unroll
-    for (int i = 0; i < Tile::kRowTiles; ++i)
-      a[i] = Unit::from_sums(&weights[i][step * Unit::kSumTiles]);
-#pragma unroll
-    for (int j = 0; j < Tile::kChannels / 16; ++j) {
-      const auto b =
-          Unit::template load_b_transposed<Tile::kStride>(v_tile, 16 * j, step * Unit::kDepth);
-#pragma unroll
-      for (int i = 0; i < Tile::kRowTiles; ++i) Unit::multiply(&pool.out[i][2 * j], a[i], b);
-    }
-  }
-}
 
 /// Moves the references of the rows on to scores that rose above them, and what the rows weigh
 /// with them; `factors` is then what everything pooled before must be multiplied by. Whether
@@ -274,9 +222,8 @@ __device__ __forceinline__ void finish_rows(const ForwardProblem<T>& problem, co
       const DeviceParams p{stages.normaliser_tables.data, batch, head, q};
       const Row<float> row = stages.normaliser.finish(pool.reference[i][half], mass, p);
       stats[i][half] = row.stat;
-      if (problem.stat != nullptr && (lane & 3) == 0)
-        problem.stat[batch * problem.stat_strides[0] + head * problem.stat_strides[1] +
-                     q * problem.stat_strides[2]] = row.stat;
+      if (problem.stat.data != nullptr && (lane & 3) == 0)
+        *problem.stat.at(batch, head, q) = row.stat;
 #pragma unroll
       for (int j = 0; j < Tile::kChannels / 8; ++j) {
         store_pair(out, q, 8 * j + 2 * (lane & 3), pool.out[i][j][2 * half] * row.scale,
@@ -360,7 +307,7 @@ __global__ void __launch_bounds__(ForwardTile<T, kDim>::kThreads, ForwardTile<T,
 
     const T* const k_tile = kv_tiles + 2 * stage * kTileSize;
     Block16x8 s[Tile::kRowTiles][Tile::kKeys / 8];
-    multiply_keys<T, Tile>(s, q_tile, warp_row, k_tile);
+    rows_by_rows<T, kDim>(s, q_tile, warp_row, k_tile);
 
     const int key = visit.tile * Tile::kKeys;
     const ScorePlace scores{batch, head, first + warp_row, key, problem.queries, problem.keys};
@@ -369,7 +316,7 @@ __global__ void __launch_bounds__(ForwardTile<T, kDim>::kThreads, ForwardTile<T,
     float factors[Tile::kRowTiles][2];
     if (raise_references(stages, s, pool, factors)) rescale(pool, factors);
     weigh(stages, s, pool, [&](int i, int j, int e) { return scores.clamped_site(i, j, e); });
-    pool_values<T, Tile>(pool, s, k_tile + kTileSize);
+    add_product<T, kDim>(pool.out, s, k_tile + kTileSize);
     visit = next;
     stage ^= 1;
   }
@@ -383,14 +330,8 @@ void launch_forward(const ForwardArgs<T>& args, const St& stages, cudaStream_t s
   const ForwardProblem<T> problem(args);
   const std::int64_t blocks = args.q.shape[0] * args.q.shape[1] *
                               ((args.q.shape[2] + Tile::kQueries - 1) / Tile::kQueries);
-  if (blocks == 0) return;
-  check_grid("attn::gpu::forward", blocks);
-  const auto kernel = forward_kernel<T, kDim, St>;
-  ATTN_CUDA_CALL(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                      static_cast<int>(Tile::kBytes)));
-  kernel<<<static_cast<unsigned>(blocks), Tile::kThreads, Tile::kBytes, stream>>>(problem,
-                                                                                  stages);
-  ATTN_CUDA_CALL(cudaGetLastError());
+  launch("attn::gpu::forward", forward_kernel<T, kDim, St>, blocks, Tile::kThreads,
+         Tile::kBytes, stream, problem, stages);
 }
 
 /// out = pool(normalise(mask(score(q, k))), v), queued on `stream`; nothing is synchronised and

@@ -71,9 +71,7 @@ struct PlainRow {
       float product = 0.0f;
       for (int c = lane_id(); c < q.channels; c += 32)
         product += to_float(q.at(at.q)[c * q.channel]) * to_float(k.at(at.k)[c * k.channel]);
-      for (int apart = 16; apart > 0; apart /= 2)
-        product += __shfl_xor_sync(0xffffffffu, product, apart);
-      const float score = call_forward(stages.score, stages.scale * product, at, p);
+      const float score = call_forward(stages.score, stages.scale * warp_sum(product), at, p);
       if (score == -kInfinity) continue;
       float weight = stages.normaliser.final_weight(score, stat, at);
       if constexpr (St::kHasFactor)

@@ -23,6 +23,14 @@ __device__ __forceinline__ int lane_id() {
   return static_cast<int>(threadIdx.x) & 31;
 }
 
+/// The sum over the lanes of a warp, in all of them.
+template <class V>
+__device__ __forceinline__ V warp_sum(V x) {
+#pragma unroll
+  for (int apart = 16; apart > 0; apart /= 2) x += __shfl_xor_sync(0xffffffffu, x, apart);
+  return x;
+}
+
 /// Two floats as one word of two 16-bit numbers, the first in the lower half.
 template <class T>
 __device__ __forceinline__ std::uint32_t pack_pair(float first, float second) {
@@ -265,5 +273,54 @@ struct Mma<float> {
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
   }
 };
+
+/// sums[16 kRows x 8 kColumns] = a b^T: rows of tile a, columns are rows of tile b.
+template <class T, int kDim, int kRows, int kColumns>
+__device__ __forceinline__ void rows_by_rows(Block16x8 (&sums)[kRows][kColumns],
+                                             const T* a_tile, int row, const T* b_tile) {
+  using Unit = Mma<T>;
+  constexpr int kStride = kDim + Unit::kPad;
+#pragma unroll
+  for (int i = 0; i < kRows; ++i)
+#pragma unroll
+    for (int j = 0; j < kColumns; ++j)
+#pragma unroll
+      for (int e = 0; e < 4; ++e) sums[i][j][e] = 0.0f;
+#pragma unroll
+  for (int k = 0; k < kDim; k += Unit::kDepth) {
+    typename Unit::A a[kRows];
+#pragma unroll
+    for (int i = 0; i < kRows; ++i)
+      a[i] = Unit::template load_a<kStride>(a_tile, row + 16 * i, k);
+#pragma unroll
+    for (int j = 0; j < kColumns / 2; ++j) {
+      const auto b = Unit::template load_b<kStride>(b_tile, 16 * j, k);
+#pragma unroll
+      for (int i = 0; i < kRows; ++i) Unit::multiply(&sums[i][2 * j], a[i], b);
+    }
+  }
+}
+
+/// total += sums tile: the columns of sums meet the rows of the tile.
+template <class T, int kDim, int kRows, int kColumns>
+__device__ __forceinline__ void add_product(Block16x8 (&total)[kRows][kDim / 8],
+                                            const Block16x8 (&sums)[kRows][kColumns],
+                                            const T* tile) {
+  using Unit = Mma<T>;
+  constexpr int kStride = kDim + Unit::kPad;
+#pragma unroll
+  for (int step = 0; step < kColumns / Unit::kSumTiles; ++step) {
+    typename Unit::A a[kRows];
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) a[i] = Unit::from_sums(&sums[i][step * Unit::kSumTiles]);
+#pragma unroll
+    for (int j = 0; j < kDim / 16; ++j) {
+      const auto b =
+          Unit::template load_b_transposed<kStride>(tile, 16 * j, step * Unit::kDepth);
+#pragma unroll
+      for (int i = 0; i < kRows; ++i) Unit::multiply(&total[i][2 * j], a[i], b);
+    }
+  }
+}
 
 }  // namespace attn::gpu
