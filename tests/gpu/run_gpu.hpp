@@ -7,7 +7,7 @@
 #include <string>
 
 #include "attn/core/dtype.hpp"
-#include "attn/kernels/gpu/determinism.hpp"
+#include "attn/kernels/gpu/device.hpp"
 #include "kernels/support/problem.hpp"
 #include "kernels/support/run.hpp"
 

@@ -5,9 +5,8 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
-#include "attn/gemm/gpu.hpp"                 // IWYU pragma: export
-#include "attn/kernels/gpu/determinism.hpp"  // IWYU pragma: export
-#include "attn/kernels/gpu/device.hpp"       // IWYU pragma: export
+#include "attn/gemm/gpu.hpp"            // IWYU pragma: export
+#include "attn/kernels/gpu/device.hpp"  // IWYU pragma: export
 
 namespace attn::gpu {
 

@@ -11,9 +11,8 @@
 
 #include <cstddef>
 
-#include "attn/kernels/args.hpp"             // IWYU pragma: export
-#include "attn/kernels/gpu/determinism.hpp"  // IWYU pragma: export
-#include "attn/kernels/gpu/device.hpp"       // IWYU pragma: export
+#include "attn/kernels/args.hpp"        // IWYU pragma: export
+#include "attn/kernels/gpu/device.hpp"  // IWYU pragma: export
 
 namespace attn::gpu {
 

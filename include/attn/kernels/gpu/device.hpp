@@ -15,6 +15,12 @@ namespace attn::gpu {
 /// cudaStream_t under a name that needs no CUDA header.
 using Stream = CUstream_st*;
 
+/// Whether the same call must give the same bits.
+enum class Determinism {
+  fast,        ///< dQ and gradients of tables are added in any order
+  repeatable,  ///< one block of keys after the other; gradients of tables are not served
+};
+
 /// Whether the library was built with CUDA and the current device can run its kernels
 /// (compute capability 8.0 and later). Never throws.
 bool available();

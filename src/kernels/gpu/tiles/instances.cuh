@@ -5,7 +5,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "attn/kernels/args.hpp"
-#include "attn/kernels/gpu/determinism.hpp"
 #include "attn/kernels/gpu/device.hpp"
 #include "attn/kernels/gpu/functor/stages.cuh"
 #include "attn/kernels/gpu/limits.hpp"

@@ -13,7 +13,7 @@
 #include <type_traits>
 
 #include "attn/kernels/args.hpp"
-#include "attn/kernels/gpu/determinism.hpp"
+#include "attn/kernels/gpu/device.hpp"
 #include "attn/kernels/gpu/functor/backward_rows.cuh"
 #include "attn/kernels/gpu/functor/copy.cuh"
 #include "attn/kernels/gpu/functor/dispatch.cuh"
