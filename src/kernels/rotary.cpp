@@ -78,17 +78,14 @@ void rotate(const RotaryArgs<T>& args) {
     for (std::int64_t i = 0; i < positions; ++i)
       rotate_row(args, unit / heads, unit % heads, i);
   };
+  if (args.x.size() == 0) return;
+  const int threads = args.x.size() < kWorthThreads ? 1 : ThreadPool::default_threads();
   const std::int64_t units = batches * heads;
-  if (args.x.size() < kWorthThreads) {
-    if (args.x.size() == 0) return;
-    for (std::int64_t unit = 0; unit < units; ++unit) turn(unit);
-    return;
-  }
   // Tasks are counted in int.
   constexpr std::int64_t kMaxTasks = 1 << 20;
   const std::int64_t each = (units + kMaxTasks - 1) / kMaxTasks;
   const auto tasks = static_cast<int>((units + each - 1) / each);
-  ThreadPool::shared().parallel_for(tasks, ThreadPool::default_threads(), [&](int task) {
+  ThreadPool::shared().parallel_for(tasks, threads, [&](int task) {
     for (std::int64_t unit = task * each; unit < units && unit < (task + 1) * each; ++unit)
       turn(unit);
   });

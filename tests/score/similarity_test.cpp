@@ -24,9 +24,8 @@ TYPED_TEST(SimilarityLaw, BackwardMatchesDifferencesAndAdds) {
   test::Random random("SimilarityLaw");
   const int channels = std::is_same_v<TypeParam, Sum> ? 1 : 5;
   const auto size = static_cast<std::size_t>(channels);
-  std::vector<double> q = random.numbers(size), k = random.numbers(size);
-  std::vector<double> w =
-      random.numbers(static_cast<std::size_t>(std::max(1, TypeParam::weight_count(channels))));
+  std::vector<double> q = random.numbers(size), k = random.numbers(size),
+                      w = random.numbers(size);
   std::vector<double> dq(size, 1.0), dk(size, 2.0), dw(w.size(), 3.0);
   const double ds = 1.7;
   TypeParam::backward(ds, q.data(), k.data(), channels, w.data(), dq.data(), dk.data(),

@@ -20,7 +20,6 @@ concept SimilarityFunctor =
              double* dq, double* dk, double* d_weights) {
       { S::score(q, k, channels, weights) } -> std::same_as<double>;
       S::backward(ds, q, k, channels, weights, dq, dk, d_weights);
-      { S::weight_count(channels) } -> std::same_as<int>;
     };
 
 /// Adds where somebody wants it.
@@ -31,8 +30,6 @@ ATTN_FN void add_to(T* sums, int index, T term) {
 
 /// s = q . k.
 struct Dot {
-  static constexpr int weight_count(int) { return 0; }
-
   template <class T>
   ATTN_FN static T score(const T* q, const T* k, int channels, const T* = nullptr) {
     T sum = T(0);
@@ -63,10 +60,6 @@ enum class Width {
 /// and Watson, 1964. The difference is taken first, so q = k scores exactly 0 at any size.
 template <Width kWidth>
 struct Distance {
-  static constexpr int weight_count(int channels) {
-    return kWidth == Width::none ? 0 : kWidth == Width::scalar ? 1 : channels;
-  }
-
   template <class T>
   ATTN_FN static T score(const T* q, const T* k, int channels, const T* weights) {
     T sum = T(0);
@@ -106,8 +99,6 @@ static_assert(SimilarityFunctor<Distance<Width::channel>>);
 /// s = sum_c w_c tanh(q_c + k_c), q and k being projected already.
 /// Bahdanau, Cho and Bengio, 2015, arXiv:1409.0473.
 struct Additive {
-  static constexpr int weight_count(int channels) { return channels; }
-
   template <class T>
   ATTN_FN static T score(const T* q, const T* k, int channels, const T* weights) {
     T sum = T(0);
@@ -134,8 +125,6 @@ static_assert(SimilarityFunctor<Additive>);
 /// and no gradient comes from them. Graves, Wayne and Danihelka, 2014, arXiv:1410.5401.
 struct Cosine {
   static constexpr double kNoDirection = 1e-8;
-
-  static constexpr int weight_count(int) { return 0; }
 
   template <class T>
   ATTN_FN static T score(const T* q, const T* k, int channels, const T* = nullptr) {
@@ -171,8 +160,6 @@ static_assert(SimilarityFunctor<Cosine>);
 
 /// s = q + k, one channel each: scores that split into a part of the query and one of the key.
 struct Sum {
-  static constexpr int weight_count(int) { return 0; }
-
   template <class T>
   ATTN_FN static T score(const T* q, const T* k, int, const T* = nullptr) {
     return q[0] + k[0];
@@ -190,8 +177,6 @@ static_assert(SimilarityFunctor<Sum>);
 
 /// s = 0: the scores come from elsewhere, as a bias.
 struct Given {
-  static constexpr int weight_count(int) { return 0; }
-
   template <class T>
   ATTN_FN static T score(const T*, const T*, int, const T* = nullptr) {
     return T(0);

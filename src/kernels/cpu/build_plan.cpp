@@ -63,7 +63,7 @@ void keep_tree(const MaskTree& tree, Target target, const TilePlace& at, std::ui
   }
   const bool all = tree.kind == MaskTree::Kind::all_of;
   const auto count = static_cast<std::size_t>(at.rows * row_bytes);
-  for (std::size_t i = 0; i < count; ++i) bits[i] = all ? 0xff : 0;
+  std::fill_n(bits, count, static_cast<std::uint8_t>(all ? 0xff : 0));
   for (const MaskTree& child : tree.children) {
     keep_tree(child, target, at, bits + count, row_bytes);
     join(bits, bits + count, count, all);
@@ -158,13 +158,8 @@ void PlanHolder::set_grads(const RecipeGrads& grads, BackwardPlan& bp) const {
   for (std::size_t i = 0; i < grads.factors.size(); ++i)
     bp.factors[i].tables = grads.factors[i].data();
   bp.weights = grads.weights;
-  const bool plain_factors = [&] {
-    for (const AnyWeight& weight : recipe_.factors)
-      if (!weight.is_factor) return false;
-    return true;
-  }();
-  bp.couples = recipe_.normaliser.coupling == Coupling::support || !plain_factors ||
-               bp.d_weights != nullptr;
+  bp.couples = recipe_.normaliser.coupling == Coupling::support || bp.d_weights != nullptr ||
+               !std::ranges::all_of(recipe_.factors, &AnyWeight::is_factor);
 }
 
 }  // namespace attn::cpu
