@@ -16,7 +16,7 @@
 #include "attn/nn/module.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "nn/mechanisms/families.hpp"
+#include "nn/mechanisms/adapt.hpp"
 #include "tensor/op.hpp"
 
 namespace attn::nn {
@@ -35,11 +35,22 @@ const T* find_as(const std::map<std::string, Options::Value>& values, const std:
 
 using Registry = std::map<std::string, Mechanism, std::less<>>;
 
+/// Where a mechanism's header lies unless its entry says another.
+std::string header_of(const Mechanism& mechanism) {
+  const std::string folder = mechanism.family == "position" ? "" : "mechanisms/";
+  return "attn/nn/" + folder + mechanism.family + "/" + mechanism.name + ".hpp";
+}
+
 Registry& registry() {
   static Registry all = [] {
     Registry known;
-    for (const auto& family : kFamilies)
-      for (Mechanism& mechanism : family()) known.emplace(mechanism.name, std::move(mechanism));
+    for (const auto& [family, list] : adapt::kFamilies) {
+      for (Mechanism& mechanism : list()) {
+        mechanism.family = family;
+        if (mechanism.header.empty()) mechanism.header = header_of(mechanism);
+        known.emplace(mechanism.name, std::move(mechanism));
+      }
+    }
     return known;
   }();
   return all;

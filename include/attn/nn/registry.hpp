@@ -70,15 +70,15 @@ struct Made {
 };
 
 struct Mechanism {
-  std::string name;     ///< "bahdanau_decoder"
-  std::string family;   ///< the folder under include/attn/nn/mechanisms, or "position"
-  std::string title;    ///< one line
-  std::string formula;  ///< plain text
-  std::string paper;    ///< authors, year, arXiv id
-  std::string made_of;  ///< which score, mask, normaliser and pool; or why it is outside
-  std::string options;  ///< "name: meaning" a line; empty without any
-  std::string snippet;  ///< C++ that compiles inside a function after `using namespace attn`
-  std::string header;   ///< "attn/nn/mechanisms/seq2seq/bahdanau_decoder.hpp"
+  std::string name;       ///< "bahdanau_decoder"
+  std::string family{};   ///< the folder under include/attn/nn/mechanisms, or "position"
+  std::string title;      ///< one line
+  std::string formula;    ///< plain text
+  std::string paper;      ///< authors, year, arXiv id
+  std::string made_of;    ///< which score, mask, normaliser and pool; or why it is outside
+  std::string options{};  ///< "name: meaning" a line; empty without any
+  std::string snippet;    ///< C++ that compiles inside a function after `using namespace attn`
+  std::string header{};   ///< "attn/nn/mechanisms/seq2seq/bahdanau_decoder.hpp"
 
   std::function<Made(const Given&)> run;
   /// A small case with random numbers, lengths and an empty row, for gradient checks. Every

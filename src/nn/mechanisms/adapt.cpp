@@ -1,6 +1,9 @@
 #include "nn/mechanisms/adapt.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,28 +11,40 @@
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/nn/module.hpp"
-#include "attn/nn/registry.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/random.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "nn/padding.hpp"
 
 namespace attn::nn::adapt {
+namespace {
 
-Keep keep_lengths(const Given& given, const std::string& name) {
-  const Tensor lengths = given.in(name);
-  return lengths.defined() ? spec::lengths(lengths) : Keep{};
+/// Of a module's parameters: what passes through several layers stays small.
+constexpr double kDeviation = 0.5;
+
+}  // namespace
+
+Keep keep_lengths(const Given& given) {
+  return padding::keys(given.in("valid_lens"));
 }
 
-Activation activation(const std::string& name) {
-  if (name == "identity") return Activation::identity;
-  if (name == "relu") return Activation::relu;
-  if (name == "tanh") return Activation::tanh;
-  if (name == "gelu") return Activation::gelu;
-  if (name == "sigmoid") return Activation::sigmoid;
-  if (name == "elu") return Activation::elu;
-  fail("attn::nn: activation '", name,
-       "'; identity, relu, tanh, gelu, sigmoid and elu are accepted");
+void refuse(const std::string& what, const std::string& word,
+            const std::vector<std::string>& accepted) {
+  std::string list = accepted.front();
+  for (std::size_t i = 1; i < accepted.size(); ++i)
+    list += (i + 1 < accepted.size() ? ", " : " and ") + accepted[i];
+  fail(what, " '", word, "'; ", list, " are accepted");
+}
+
+Activation activation(const Given& given, const std::string& otherwise) {
+  return choice<Activation>("attn::nn: activation", given.options.word("activation", otherwise),
+                            {{"identity", Activation::identity},
+                             {"relu", Activation::relu},
+                             {"tanh", Activation::tanh},
+                             {"gelu", Activation::gelu},
+                             {"sigmoid", Activation::sigmoid},
+                             {"elu", Activation::elu}});
 }
 
 std::int64_t rows(const Given& given, const std::string& parameter) {
@@ -39,47 +54,67 @@ std::int64_t columns(const Given& given, const std::string& parameter) {
   return given.parameter(parameter).size(1);
 }
 
-Tensor real(Random& random, const Shape& shape) {
-  return normal(shape, 0.0, 1.0, random, DType::f64);
-}
-Tensor ids(Random& random, const Shape& shape, std::int64_t below) {
-  return random_integers(shape, 0, below, random);
-}
-Tensor lengths(const std::vector<std::int64_t>& values) {
-  return Tensor::from(values, {static_cast<std::int64_t>(values.size())});
+Made weights_and(const std::string& name, const Attended& attended,
+                 std::vector<NamedTensor> parameters) {
+  return {{{"weights", attended.weights}, {name, attended.output}}, std::move(parameters)};
 }
 
-Given pooling_example(Random& random, std::int64_t query, std::int64_t key) {
-  Given given;
-  given.inputs["queries"] = real(random, {2, 3, query});
-  given.inputs["keys"] = real(random, {2, 4, key});
-  given.inputs["values"] = real(random, {2, 4, 3});
-  given.inputs["valid_lens"] =
-      Tensor::from(std::vector<std::int64_t>{4, 2, 1, 3, 0, 4}, {2, 3});
+Part::Part(std::string key, const Shape& shape)
+    : Part(std::move(key),
+           [shape](Random& random) { return normal(shape, 0.0, 1.0, random, DType::f64); }) {}
+Part::Part(std::string key, Tensor tensor)
+    : Part(std::move(key), [tensor](Random&) { return tensor.clone(); }) {}
+Part::Part(std::string key, std::function<Tensor(Random&)> numbers)
+    : name(std::move(key)), draw(std::move(numbers)) {}
+
+std::function<Tensor(Random&)> ids(const Shape& shape, std::int64_t below) {
+  return [=](Random& random) { return random_integers(shape, 0, below, random); };
+}
+std::function<Tensor(Random&)> between(double low, double high, const Shape& shape) {
+  return [=](Random& random) { return uniform(shape, low, high, random, DType::f64); };
+}
+Tensor integers(const std::vector<std::int64_t>& values, const Shape& shape) {
+  return Tensor::from(values, shape);
+}
+Tensor lengths(const std::vector<std::int64_t>& values) {
+  return integers(values, {static_cast<std::int64_t>(values.size())});
+}
+Tensor flags(const Shape& shape, const std::vector<std::int64_t>& places) {
+  const Tensor mask = Tensor::zeros(shape, DType::boolean);
+  for (const std::int64_t place : places) mask.mutable_data<bool>()[place] = true;
+  return mask;
+}
+
+Example& Example::inputs(std::initializer_list<Part> parts) {
+  inputs_.insert(inputs_.end(), parts);
+  return *this;
+}
+
+Example& Example::parameters(std::initializer_list<Part> parts) {
+  parameters_.insert(parameters_.end(), parts);
+  return *this;
+}
+
+Example& Example::options(Options options) {
+  options_ = std::move(options);
+  return *this;
+}
+
+Given Example::operator()(Random& random) const {
+  Given given{{}, {}, options_};
+  for (const Part& part : inputs_) given.inputs[part.name] = part.draw(random);
+  for (const Part& part : parameters_) given.parameters[part.name] = part.draw(random);
+  for (const auto& parameters : modules_)
+    for (const auto& [name, tensor] : parameters())
+      given.parameters[name] = normal(tensor.shape(), 0.0, kDeviation, random, DType::f64);
   return given;
 }
 
-void add_recurrent(Given& given, Random& random, const std::string& prefix, std::int64_t gates,
-                   std::int64_t in, std::int64_t hidden, std::int64_t layers, bool both) {
-  for (std::int64_t layer = 0; layer < layers; ++layer) {
-    for (int direction = 0; direction < (both ? 2 : 1); ++direction) {
-      const std::string end = "_l" + std::to_string(layer) + (direction == 1 ? "_reverse" : "");
-      const std::int64_t width = layer == 0 ? in : (both ? 2 : 1) * hidden;
-      const auto set = [&](const char* name, const Shape& shape) {
-        std::string full = prefix;
-        full.append(name).append(end);
-        given.parameters[full] = real(random, shape) * 0.5;
-      };
-      set("weight_ih", {gates * hidden, width});
-      set("weight_hh", {gates * hidden, hidden});
-      set("bias_ih", {gates * hidden});
-      set("bias_hh", {gates * hidden});
-    }
-  }
-}
-
-Made weights_and_context(const Attended& attended, std::vector<NamedTensor> parameters) {
-  return {{{"weights", attended.weights}, {"context", attended.output}}, std::move(parameters)};
+Example pooling_example(std::int64_t query, std::int64_t key) {
+  return Example().inputs({{"queries", {2, 3, query}},
+                           {"keys", {2, 4, key}},
+                           {"values", {2, 4, 3}},
+                           {"valid_lens", integers({4, 2, 1, 3, 0, 4}, {2, 3})}});
 }
 
 }  // namespace attn::nn::adapt

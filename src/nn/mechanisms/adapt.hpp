@@ -1,15 +1,20 @@
-/// What the lists of mechanisms share: reading cases, and making small ones.
+/// The tables of mechanisms, one a family, and what they share: reading cases, and describing
+/// small ones.
 
 #pragma once
 
 // SPDX-License-Identifier: Apache-2.0
 
+#include <array>
 #include <cstdint>
+#include <functional>
+#include <initializer_list>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "attn/nn/module.hpp"
-#include "attn/nn/registry.hpp"
+#include "attn/nn/registry.hpp"  // IWYU pragma: export
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/random.hpp"
@@ -17,11 +22,27 @@
 
 namespace attn::nn::adapt {
 
-/// The mask of the lengths `name`, or everything where they were not given.
-Keep keep_lengths(const Given& given, const std::string& name = "valid_lens");
+/// The mask of the lengths "valid_lens", or everything where they were not given.
+Keep keep_lengths(const Given& given);
 
-/// "relu", "tanh", "gelu", "sigmoid", "elu" or "identity".
-Activation activation(const std::string& name);
+/// Throws: "`what` 'word'; a, b and c are accepted".
+[[noreturn]] void refuse(const std::string& what, const std::string& word,
+                         const std::vector<std::string>& accepted);
+
+/// The value that `word` names; any other word is refused.
+template <class T>
+T choice(const std::string& what, const std::string& word,
+         std::initializer_list<std::pair<const char*, T>> values) {
+  std::vector<std::string> accepted;
+  for (const auto& [name, value] : values) {
+    if (word == name) return value;
+    accepted.emplace_back(name);
+  }
+  refuse(what, word, accepted);
+}
+
+/// What the option "activation" names.
+Activation activation(const Given& given, const std::string& otherwise);
 
 /// What most cases compare: the output and the weights.
 inline const Want kBoth = Want::output | Want::weights;
@@ -33,25 +54,104 @@ M loaded(M module, const Given& given) {
   return module;
 }
 
+/// What a module of queries, keys and values gives for those of a case.
+template <class M>
+auto attend_case(const M& module, const Given& given) {
+  return module.forward(given.need("queries"), given.need("keys"), given.need("values"),
+                        keep_lengths(given), kBoth);
+}
+
 /// The sizes of a parameter: out = rows(given, "W_q.weight"), in = columns(...).
 std::int64_t rows(const Given& given, const std::string& parameter);
 std::int64_t columns(const Given& given, const std::string& parameter);
 
-// For examples: numbers of f64.
-Tensor real(Random& random, const Shape& shape);
-Tensor ids(Random& random, const Shape& shape, std::int64_t below);
+/// {"weights", ...} and {`name`, the output} with the parameters of a module.
+Made weights_and(const std::string& name, const Attended& attended,
+                 std::vector<NamedTensor> parameters = {});
+
+/// Such a module, with the case's parameters, on a case.
+template <class M>
+Made run_module(const std::string& name, const M& module, const Given& given) {
+  give_parameters(module, given);
+  return weights_and(name, attend_case(module, given), module.named_parameters());
+}
+
+/// An input or parameter of an example.
+struct Part {
+  /// Normal numbers of f64.
+  Part(std::string key, const Shape& shape);
+  Part(std::string key, Tensor tensor);
+  Part(std::string key, std::function<Tensor(Random&)> numbers);
+
+  std::string name;
+  std::function<Tensor(Random&)> draw;
+};
+
+// What examples have beside normal numbers.
+std::function<Tensor(Random&)> ids(const Shape& shape, std::int64_t below);
+std::function<Tensor(Random&)> between(double low, double high, const Shape& shape);
+Tensor integers(const std::vector<std::int64_t>& values, const Shape& shape);
 Tensor lengths(const std::vector<std::int64_t>& values);
+/// Boolean, true at the given flat places.
+Tensor flags(const Shape& shape, const std::vector<std::int64_t>& places);
+
+/// A small case, described: called, it draws the numbers.
+class Example {
+ public:
+  Example& inputs(std::initializer_list<Part> parts);
+  Example& parameters(std::initializer_list<Part> parts);
+  /// Those of a module of these options.
+  template <class M, class O>
+  Example& parameters_of(const O& options) {
+    modules_.push_back([options] { return M(options).named_parameters(); });
+    return *this;
+  }
+  Example& options(Options options);
+
+  Given operator()(Random& random) const;
+
+ private:
+  std::vector<Part> inputs_;
+  std::vector<Part> parameters_;
+  std::vector<std::function<std::vector<NamedTensor>()>> modules_;
+  Options options_;
+};
 
 /// "queries" [2, 3, query], "keys" [2, 4, key], "values" [2, 4, 3] and "valid_lens" with a
 /// short row and, per query, an empty one.
-Given pooling_example(Random& random, std::int64_t query, std::int64_t key);
+Example pooling_example(std::int64_t query, std::int64_t key);
 
-/// The GRU or LSTM parameters under `prefix` ("rnn."), of `layers` layers.
-void add_recurrent(Given& given, Random& random, const std::string& prefix, std::int64_t gates,
-                   std::int64_t in, std::int64_t hidden, std::int64_t layers = 1,
-                   bool both = false);
+// Each is defined in src/nn/mechanisms/<family>/register.cpp.
+std::vector<Mechanism> pooling_mechanisms();
+std::vector<Mechanism> regression_mechanisms();
+std::vector<Mechanism> score_mechanisms();
+std::vector<Mechanism> heads_mechanisms();
+std::vector<Mechanism> seq2seq_mechanisms();
+std::vector<Mechanism> local_mechanisms();
+std::vector<Mechanism> hard_mechanisms();
+std::vector<Mechanism> glimpse_mechanisms();
+std::vector<Mechanism> position_mechanisms();
+std::vector<Mechanism> pointer_mechanisms();
+std::vector<Mechanism> vision_mechanisms();
+std::vector<Mechanism> composed_mechanisms();
+std::vector<Mechanism> applied_mechanisms();
+std::vector<Mechanism> control_mechanisms();
 
-/// {"weights", ...} and {"context", ...} with the parameters of a module.
-Made weights_and_context(const Attended& attended, std::vector<NamedTensor> parameters = {});
+inline constexpr std::array kFamilies{
+    std::pair{"pooling", &pooling_mechanisms},
+    std::pair{"regression", &regression_mechanisms},
+    std::pair{"score", &score_mechanisms},
+    std::pair{"heads", &heads_mechanisms},
+    std::pair{"seq2seq", &seq2seq_mechanisms},
+    std::pair{"local", &local_mechanisms},
+    std::pair{"hard", &hard_mechanisms},
+    std::pair{"glimpse", &glimpse_mechanisms},
+    std::pair{"position", &position_mechanisms},
+    std::pair{"pointer", &pointer_mechanisms},
+    std::pair{"vision", &vision_mechanisms},
+    std::pair{"composed", &composed_mechanisms},
+    std::pair{"applied", &applied_mechanisms},
+    std::pair{"control", &control_mechanisms},
+};
 
 }  // namespace attn::nn::adapt

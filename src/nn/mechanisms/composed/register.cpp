@@ -1,40 +1,32 @@
-// Attentions over attentions, as mechanisms; the others are in register_*.cpp.
+// Attentions over attentions, layer after layer and over memories, as mechanisms.
 
 #include <string>
 #include <vector>
 
-#include "attn/core/error.hpp"
 #include "attn/nn/mechanisms/composed/attention_over_attention.hpp"
+#include "attn/nn/mechanisms/composed/cmla.hpp"
 #include "attn/nn/mechanisms/composed/hierarchical_attention.hpp"
-#include "attn/nn/registry.hpp"
-#include "attn/tensor/attend.hpp"
-#include "attn/tensor/random.hpp"
-#include "attn/tensor/tensor.hpp"
+#include "attn/nn/mechanisms/composed/key_value_memory.hpp"
+#include "attn/nn/mechanisms/composed/memory_network.hpp"
+#include "attn/nn/mechanisms/composed/multi_dimensional_attention.hpp"
+#include "attn/nn/mechanisms/composed/multi_step_attention.hpp"
 #include "nn/mechanisms/adapt.hpp"
-#include "nn/mechanisms/composed/mechanisms.hpp"
-#include "nn/mechanisms/families.hpp"
 
-namespace attn::nn {
+namespace attn::nn::adapt {
 namespace {
 
-SentenceEncoder encoder_of(const Given& given) {
-  const std::string encoder = given.options.word("sentence_encoder", "none");
-  if (encoder == "none") return SentenceEncoder::none;
-  if (encoder == "bigru") return SentenceEncoder::bigru;
-  fail("attn::nn: sentence_encoder '", encoder, "'; none and bigru are accepted");
-}
-
 Made run_hierarchical(const Given& given) {
-  const SentenceEncoder encoder = encoder_of(given);
-  const auto module = adapt::loaded(
-      HierarchicalAttention(
-          {.word_dim = adapt::columns(given, "word.weight"),
-           .word_hidden = adapt::rows(given, "word.weight"),
-           .sentence_hidden = adapt::rows(given, "sentence.weight"),
-           .encoder = encoder,
-           .gru_hidden = encoder == SentenceEncoder::none
-                             ? 0
-                             : adapt::columns(given, "sentence_gru.weight_hh_l0")}),
+  const auto encoder = choice<SentenceEncoder>(
+      "attn::nn: sentence_encoder", given.options.word("sentence_encoder", "none"),
+      {{"none", SentenceEncoder::none}, {"bigru", SentenceEncoder::bigru}});
+  const auto module = loaded(
+      HierarchicalAttention({.word_dim = columns(given, "word.weight"),
+                             .word_hidden = rows(given, "word.weight"),
+                             .sentence_hidden = rows(given, "sentence.weight"),
+                             .encoder = encoder,
+                             .gru_hidden = encoder == SentenceEncoder::none
+                                               ? 0
+                                               : columns(given, "sentence_gru.weight_hh_l0")}),
       given);
   const auto looked = module.forward(given.need("word_states"), given.in("word_lens"),
                                      given.in("sentence_lens"));
@@ -45,105 +37,303 @@ Made run_hierarchical(const Given& given) {
           module.named_parameters()};
 }
 
-Mechanism hierarchical() {
-  return {
-      .name = "hierarchical_attention",
-      .family = "composed",
-      .title = "Words make sentences, sentences a document",
-      .formula =
-          "u = tanh(W h + b), a = softmax(u . u_w), s = sum a h; again over sentences "
-          "with u_s",
-      .paper = "Yang et al., 2016 (NAACL)",
-      .made_of =
-          "twice score additive with a learnt query, mask lengths, normalise softmax, "
-          "pool weighted sum",
-      .options = "sentence_encoder: none, or bigru to read the sentences in order",
-      .snippet = R"(nn::HierarchicalAttention attention(
-    {.word_dim = 8, .word_hidden = 6, .sentence_hidden = 5});
-Tensor words = uniform({2, 3, 7, 8}, -1, 1, nn::random());
-nn::DocumentLook looked = attention.forward(words);)",
-      .header = "attn/nn/mechanisms/composed/hierarchical_attention.hpp",
-      .run = run_hierarchical,
-      .example =
-          [](Random& random) {
-            Given given;
-            given.inputs["word_states"] = adapt::real(random, {3, 3, 4, 2});
-            // An empty sentence in the middle, a short document, an empty one.
-            given.inputs["word_lens"] =
-                adapt::lengths({4, 0, 2, 1, 3, 0, 0, 0, 0}).reshape({3, 3});
-            given.inputs["sentence_lens"] = adapt::lengths({3, 2, 0});
-            given.parameters["word.weight"] = adapt::real(random, {3, 2});
-            given.parameters["word.bias"] = adapt::real(random, {3});
-            given.parameters["u_w"] = adapt::real(random, {3});
-            given.parameters["sentence.weight"] = adapt::real(random, {4, 6});
-            given.parameters["sentence.bias"] = adapt::real(random, {4});
-            given.parameters["u_s"] = adapt::real(random, {4});
-            adapt::add_recurrent(given, random, "sentence_gru.", 3, 2, 3, 1, true);
-            given.options = {{"sentence_encoder", std::string("bigru")}};
-            return given;
-          },
-  };
+Made run_over_attention(const Given& given) {
+  const auto made = attention_over_attention({.document = given.need("document"),
+                                              .query = given.need("query"),
+                                              .document_ids = given.need("document_ids"),
+                                              .document_lens = given.in("document_lens"),
+                                              .query_lens = given.in("query_lens")},
+                                             given.options.whole("vocab_size", 0), kBoth);
+  return {{{"alpha", made.alpha},
+           {"beta", made.beta},
+           {"s", made.s},
+           {"word_probs", made.word_probs}},
+          {}};
 }
 
-Mechanism over_attention() {
+Made run_multi_step(const Given& given) {
+  const bool conv = given.options.flag("conv", given.has_parameter("layers.0.conv.weight"));
+  const auto module =
+      loaded(MultiStepAttention(
+                 {.channels = columns(given, "layers.0.in_proj.weight"),
+                  .embed_dim = rows(given, "layers.0.in_proj.weight"),
+                  .layers = given.options.whole("num_layers", 1),
+                  .kernel = conv ? given.parameter("layers.0.conv.weight").size(2) : 0,
+                  .variance = given.options.flag("normalise", false) ? VarianceRule::authors
+                                                                     : VarianceRule::none}),
+             given);
+  const auto made = module.forward({.states = given.need("states"),
+                                    .target_embed = given.need("target_embed"),
+                                    .enc_out = given.need("enc_out"),
+                                    .enc_embed = given.need("enc_embed"),
+                                    .lengths = given.in("valid_lens")},
+                                   kBoth);
   return {
-      .name = "attention_over_attention",
-      .family = "composed",
-      .title = "The query's words weigh what each of them found",
-      .formula =
-          "M = D Q^T, alpha = softmax of M over the document, beta = mean over the "
-          "document of softmax of M over the query, s = alpha beta, word_probs(w) = "
-          "sum of s_i with id_i = w",
-      .paper = "Cui et al., 2017, arXiv:1607.04423",
-      .made_of =
-          "twice score dot, mask lengths of both sides, normalise softmax (the second "
-          "time scaled by beta); the sums of columns are wanted instead of a pool",
-      .options = "vocab_size: how many words there are",
-      .snippet = R"(Tensor document = uniform({2, 9, 8}, -1, 1, nn::random());
-Tensor query = uniform({2, 4, 8}, -1, 1, nn::random());
-Tensor ids = random_integers({2, 9}, 0, 20, nn::random());
-Tensor answer = nn::attention_over_attention(
-    {.document = document, .query = query, .document_ids = ids}, 20).word_probs;)",
-      .header = "attn/nn/mechanisms/composed/attention_over_attention.hpp",
-      .run =
-          [](const Given& given) {
-            const auto made = attention_over_attention(
-                {.document = given.need("document"),
-                 .query = given.need("query"),
-                 .document_ids = given.need("document_ids"),
-                 .document_lens = given.in("document_lens"),
-                 .query_lens = given.in("query_lens")},
-                given.options.whole("vocab_size", 0), Want::output | Want::weights);
-            return Made{{{"alpha", made.alpha},
-                         {"beta", made.beta},
-                         {"s", made.s},
-                         {"word_probs", made.word_probs}},
-                        {}};
-          },
-      .example =
-          [](Random& random) {
-            Given given;
-            given.inputs["document"] = adapt::real(random, {4, 5, 3});
-            given.inputs["query"] = adapt::real(random, {4, 3, 3});
-            given.inputs["document_ids"] = adapt::ids(random, {4, 5}, 4);
-            given.inputs["document_lens"] = adapt::lengths({5, 3, 0, 4});
-            given.inputs["query_lens"] = adapt::lengths({3, 2, 2, 0});
-            given.options = {{"vocab_size", 4.0}};
-            return given;
-          },
-  };
+      {{"weights", made.weights}, {"mean_weights", made.mean_weights}, {"output", made.output}},
+      module.named_parameters()};
+}
+
+Made run_source(const Given& given) {
+  const auto module = loaded(SourceToTokenAttention({.dim = columns(given, "W1.weight"),
+                                                     .hidden = rows(given, "W1.weight"),
+                                                     .activation = activation(given, "elu")}),
+                             given);
+  const auto looked = module.forward(given.need("x"), given.in("valid_lens"));
+  return {{{"output", looked.output}, {"weights", looked.weights}}, module.named_parameters()};
+}
+
+Made run_tokens(const Given& given) {
+  const auto module = loaded(
+      TokenToTokenAttention(
+          {.dim = rows(given, "W1.weight"),
+           .cap = given.options.number("c", 5.0),
+           .order = choice<TokenOrder>("attn::nn: mask", given.options.word("mask", "none"),
+                                       {{"none", TokenOrder::all},
+                                        {"forward", TokenOrder::forward},
+                                        {"backward", TokenOrder::backward}})}),
+      given);
+  const auto looked = module.forward(given.need("x"), given.in("valid_lens"), kBoth);
+  return {{{"output", looked.output}, {"context", looked.context}, {"weights", looked.weights}},
+          module.named_parameters()};
+}
+
+Made run_dimensional(const Given& given) {
+  return choice<Made (*)(const Given&)>(
+      "attn::nn: kind", given.options.word("kind", "source2token"),
+      {{"source2token", run_source}, {"token2token", run_tokens}})(given);
+}
+
+Made run_cmla(const Given& given) {
+  const auto module = loaded(Cmla({.dim = given.parameter("u_a").size(0),
+                                   .slices = rows(given, "G_a"),
+                                   .classes = rows(given, "C_a.weight"),
+                                   .layers = given.options.whole("num_layers", 2)}),
+                             given);
+  const auto [aspect, opinion] = module.forward(given.need("states"), given.in("valid_lens"));
+  return {{{"weights_a", aspect.weights},
+           {"weights_p", opinion.weights},
+           {"prototype_a", aspect.prototype},
+           {"prototype_p", opinion.prototype},
+           {"logits_a", aspect.logits},
+           {"logits_p", opinion.logits}},
+          module.named_parameters()};
+}
+
+MemoryNetworkOptions memory_options(const Given& given) {
+  const Options& options = given.options;
+  const auto tying = choice<MemoryTying>(
+      "attn::nn: tying", options.word("tying", "adjacent"),
+      {{"adjacent", MemoryTying::adjacent}, {"layerwise", MemoryTying::layerwise}});
+  const bool adjacent = tying == MemoryTying::adjacent;
+  const std::string words = adjacent ? "E.0.weight" : "A.weight";
+  const std::string times = adjacent ? "T.0.weight" : "T_A.weight";
+  const bool temporal = options.flag("temporal", given.has_parameter(times));
+  return {
+      .vocab_size = rows(given, words),
+      .dim = columns(given, words),
+      .hops = options.whole("hops", 1),
+      .tying = tying,
+      .order = options.flag("position_encoding", false) ? WordOrder::position : WordOrder::bag,
+      .temporal_rows = temporal ? rows(given, times) : 0,
+      .weights =
+          options.flag("linear_start", false) ? MemoryWeights::linear : MemoryWeights::softmax};
+}
+
+Made run_memory(const Given& given) {
+  const auto module = loaded(MemoryNetwork(memory_options(given)), given);
+  const auto made = module.forward({.memories = given.need("memories"),
+                                    .question = given.need("question"),
+                                    .memory_word_lens = given.in("memory_word_lens"),
+                                    .memory_lens = given.in("memory_lens"),
+                                    .question_lens = given.in("question_lens")});
+  return {{{"weights", made.weights}, {"u", made.u}, {"logits", made.logits}},
+          module.named_parameters()};
+}
+
+Made run_key_value(const Given& given) {
+  const auto module = loaded(
+      KeyValueMemory({.features = columns(given, "A.weight"),
+                      .dim = rows(given, "A.weight"),
+                      .hops = given.options.whole("hops", 1),
+                      .answers = given.options.flag("tie_b", !given.has_parameter("B.weight"))
+                                     ? AnswerMatrix::tied
+                                     : AnswerMatrix::own}),
+      given);
+  const auto made =
+      module.forward(given.need("query"), given.need("keys"), given.need("values"),
+                     given.need("candidates"), given.in("valid_lens"));
+  return {{{"weights", made.weights}, {"q", made.q}, {"logits", made.logits}},
+          module.named_parameters()};
 }
 
 }  // namespace
 
 std::vector<Mechanism> composed_mechanisms() {
-  return {hierarchical(),
-          over_attention(),
-          composed::multi_step_attention(),
-          composed::multi_dimensional_attention(),
-          composed::cmla(),
-          composed::memory_network(),
-          composed::key_value_memory()};
+  return {
+      {.name = "hierarchical_attention",
+       .title = "Words make sentences, sentences a document",
+       .formula = "u = tanh(W h + b), a = softmax(u . u_w), s = sum a h; again over sentences "
+                  "with u_s",
+       .paper = "Yang et al., 2016 (NAACL)",
+       .made_of = "twice score additive with a learnt query, mask lengths, normalise softmax, "
+                  "pool weighted sum",
+       .options = "sentence_encoder: none, or bigru to read the sentences in order",
+       .snippet = R"(nn::HierarchicalAttention attention(
+    {.word_dim = 8, .word_hidden = 6, .sentence_hidden = 5});
+Tensor words = uniform({2, 3, 7, 8}, -1, 1, nn::random());
+nn::DocumentLook looked = attention.forward(words);)",
+       .run = run_hierarchical,
+       // An empty sentence in the middle, a short document, an empty one.
+       .example = Example()
+                      .inputs({{"word_states", {3, 3, 4, 2}},
+                               {"word_lens", integers({4, 0, 2, 1, 3, 0, 0, 0, 0}, {3, 3})},
+                               {"sentence_lens", lengths({3, 2, 0})}})
+                      .parameters_of<HierarchicalAttention>(
+                          HierarchicalAttentionOptions{.word_dim = 2,
+                                                       .word_hidden = 3,
+                                                       .sentence_hidden = 4,
+                                                       .encoder = SentenceEncoder::bigru,
+                                                       .gru_hidden = 3})
+                      .options({{"sentence_encoder", "bigru"}})},
+      {.name = "attention_over_attention",
+       .title = "The query's words weigh what each of them found",
+       .formula = "M = D Q^T, alpha = softmax of M over the document, beta = mean over the "
+                  "document of softmax of M over the query, s = alpha beta, word_probs(w) = "
+                  "sum of s_i with id_i = w",
+       .paper = "Cui et al., 2017, arXiv:1607.04423",
+       .made_of = "twice score dot, mask lengths of both sides, normalise softmax (the second "
+                  "time scaled by beta); the sums of columns are wanted instead of a pool",
+       .options = "vocab_size: how many words there are",
+       .snippet = R"(Tensor document = uniform({2, 9, 8}, -1, 1, nn::random());
+Tensor query = uniform({2, 4, 8}, -1, 1, nn::random());
+Tensor ids = random_integers({2, 9}, 0, 20, nn::random());
+Tensor answer = nn::attention_over_attention(
+    {.document = document, .query = query, .document_ids = ids}, 20).word_probs;)",
+       .run = run_over_attention,
+       .example = Example()
+                      .inputs({{"document", {4, 5, 3}},
+                               {"query", {4, 3, 3}},
+                               {"document_ids", ids({4, 5}, 4)},
+                               {"document_lens", lengths({5, 3, 0, 4})},
+                               {"query_lens", lengths({3, 2, 2, 0})}})
+                      .options({{"vocab_size", 4.0}})},
+      {.name = "multi_step_attention",
+       .title = "ConvS2S: every decoder layer looks at the source again",
+       .formula = "d = W_in h + b + g, a = softmax(d . z), c = sum a (z + e), h = h + W_out c "
+                  "+ b in each layer",
+       .paper = "Gehring et al., 2017, arXiv:1705.03122",
+       .made_of = "in each layer score dot, mask lengths, normalise softmax, pool weighted sum",
+       .options = "num_layers: how often it looks\n"
+                  "conv: whether each layer begins with a causal convolution and a gate\n"
+                  "normalise: whether the authors' variance rule scales the sums",
+       .snippet = R"(nn::MultiStepAttention decoder(
+    {.channels = 8, .embed_dim = 6, .layers = 3, .kernel = 3});
+Tensor states = uniform({2, 5, 8}, -1, 1, nn::random());
+Tensor g = uniform({2, 5, 6}, -1, 1, nn::random()), z = uniform({2, 7, 6}, -1, 1, nn::random());
+Tensor output = decoder.forward(
+    {.states = states, .target_embed = g, .enc_out = z, .enc_embed = z}).output;)",
+       .run = run_multi_step,
+       .example = Example()
+                      .inputs({{"states", {3, 3, 4}},
+                               {"target_embed", {3, 3, 3}},
+                               {"enc_out", {3, 5, 3}},
+                               {"enc_embed", {3, 5, 3}},
+                               {"valid_lens", lengths({5, 2, 0})}})
+                      .parameters_of<MultiStepAttention>(MultiStepOptions{
+                          .channels = 4, .embed_dim = 3, .layers = 2, .kernel = 2})
+                      .options({{"num_layers", 2.0}, {"conv", true}, {"normalise", true}})},
+      {.name = "multi_dimensional_attention",
+       .title = "A score for each feature instead of one for each token",
+       .formula = "source2token: f = W2 act(W1 x + b1) + b2, output = sum_t softmax_t(f) * "
+                  "x_t; token2token: f_ij = c tanh((W1 x_i + W2 x_j + b) / c), context = sum_i "
+                  "softmax_i(f_ij) * x_i, output = F x + (1 - F) context",
+       .paper = "Shen et al., 2018, arXiv:1709.04696",
+       .made_of = "features are heads of one channel: score sum capped by tanh, mask lengths "
+                  "and order, normalise softmax, pool weighted sum",
+       .options = "kind: source2token or token2token\n"
+                  "activation: of source2token, elu in the paper\n"
+                  "mask: of token2token, none, forward (i < j) or backward (i > j)\n"
+                  "c: of token2token, 5 in the paper",
+       .snippet =
+           R"(nn::TokenToTokenAttention tokens({.dim = 8, .order = nn::TokenOrder::forward});
+nn::SourceToTokenAttention source({.dim = 8});
+Tensor x = uniform({2, 5, 8}, -1, 1, nn::random());
+Tensor sentence = source.forward(tokens.forward(x).output).output;)",
+       .run = run_dimensional,
+       .example = Example()
+                      .inputs({{"x", {3, 4, 3}}, {"valid_lens", lengths({4, 2, 0})}})
+                      .parameters_of<TokenToTokenAttention>(TokenToTokenOptions{.dim = 3})
+                      .options({{"kind", "token2token"}, {"mask", "backward"}, {"c", 3.0}})},
+      {.name = "cmla",
+       .title = "Coupled multi-layer attentions for aspect and opinion terms",
+       .formula = "beta_i = tanh([h_i G_m u_m; h_i D_m u_o]), r = GRU(beta), a = softmax(v_m . "
+                  "r_i), u_m = tanh(Q_m u_m) + sum a_i h_i, logits_m = C_m sum_layers r_i + b",
+       .paper = "Wang, Pan, Dahlmeier, Xiao, 2017 (AAAI)",
+       .made_of = "twice in each layer score given (from a GRU), mask lengths, normalise "
+                  "softmax, pool weighted sum",
+       .options = "num_layers: how often both streams look",
+       .snippet = R"(nn::Cmla model({.dim = 8, .slices = 3, .classes = 3, .layers = 2});
+Tensor states = uniform({2, 6, 8}, -1, 1, nn::random());
+nn::CmlaResult made = model.forward(states);
+Tensor aspect_tags = made.aspect.logits, opinion_tags = made.opinion.logits;)",
+       .run = run_cmla,
+       .example = Example()
+                      .inputs({{"states", {3, 4, 3}}, {"valid_lens", lengths({4, 2, 0})}})
+                      .parameters_of<Cmla>(CmlaOptions{.dim = 3, .slices = 2, .classes = 3})
+                      .options({{"num_layers", 2.0}})},
+      {.name = "memory_network",
+       .title = "A question looks several times at sentences it remembers",
+       .formula = "m_i = sum_j l_j * A[x_ij] + T_A[i], c_i likewise with C, p = softmax(u . "
+                  "m_i), o = sum p_i c_i, u = u + o",
+       .paper = "Sukhbaatar, Szlam, Weston, Fergus, 2015, arXiv:1503.08895",
+       .made_of = "in each hop score dot, mask lengths, normalise softmax (identity in the "
+                  "linear start), pool weighted sum",
+       .options = "hops: how often it looks\n"
+                  "tying: adjacent or layerwise\n"
+                  "position_encoding: whether the order of words counts\n"
+                  "temporal: whether each memory has a learnt time\n"
+                  "linear_start: weights without softmax, for the first epochs",
+       .snippet = R"(nn::MemoryNetwork network({.vocab_size = 20, .dim = 8, .hops = 2});
+Tensor memories = random_integers({2, 5, 4}, 0, 20, nn::random());
+Tensor question = random_integers({2, 3}, 0, 20, nn::random());
+Tensor logits = network.forward({.memories = memories, .question = question}).logits;)",
+       .run = run_memory,
+       .example = Example()
+                      .inputs({{"memories", ids({3, 4, 3}, 6)},
+                               {"memory_word_lens",
+                                integers({3, 2, 1, 0, 3, 3, 2, 1, 1, 1, 1, 1}, {3, 4})},
+                               {"memory_lens", lengths({4, 2, 0})},
+                               {"question", ids({3, 4}, 6)},
+                               {"question_lens", lengths({4, 1, 2})}})
+                      .parameters_of<MemoryNetwork>(MemoryNetworkOptions{
+                          .vocab_size = 6, .dim = 3, .hops = 2, .temporal_rows = 5})
+                      .options({{"hops", 2.0},
+                                {"tying", "adjacent"},
+                                {"position_encoding", true},
+                                {"temporal", true}})},
+      {.name = "key_value_memory",
+       .title = "Facts are found by their keys and read as their values",
+       .formula =
+           "q_0 = A x; p = softmax(q . A k_i), q = R_h (q + sum p_i A v_i); logits = q . B y",
+       .paper = "Miller et al., 2016, arXiv:1606.03126",
+       .made_of = "in each hop score dot, mask lengths, normalise softmax, pool weighted sum",
+       .options = "hops: how often it looks\n"
+                  "tie_b: whether answers are read by A",
+       .snippet = R"(nn::KeyValueMemory memory({.features = 10, .dim = 8, .hops = 2});
+Tensor query = uniform({2, 10}, -1, 1, nn::random());
+Tensor keys = uniform({2, 5, 10}, -1, 1, nn::random());
+Tensor answers = uniform({4, 10}, -1, 1, nn::random());
+Tensor logits = memory.forward(query, keys, keys, answers).logits;)",
+       .run = run_key_value,
+       .example = Example()
+                      .inputs({{"query", {3, 4}},
+                               {"keys", {3, 5, 4}},
+                               {"values", {3, 5, 4}},
+                               {"candidates", {4, 4}},
+                               {"valid_lens", lengths({5, 2, 0})}})
+                      .parameters_of<KeyValueMemory>(KeyValueMemoryOptions{
+                          .features = 4, .dim = 3, .hops = 2, .answers = AnswerMatrix::own})
+                      .options({{"hops", 2.0}, {"tie_b", false}})}};
 }
 
-}  // namespace attn::nn
+}  // namespace attn::nn::adapt

@@ -1,111 +1,31 @@
 // Control and composition, as mechanisms.
 
-#include <cstdint>
-#include <string>
 #include <vector>
 
-#include "attn/core/dtype.hpp"
-#include "attn/core/error.hpp"
 #include "attn/nn/mechanisms/control/forced_attention.hpp"
 #include "attn/nn/mechanisms/control/kv_cache_equivalence.hpp"
 #include "attn/nn/mechanisms/control/merge_states.hpp"
-#include "attn/nn/registry.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/merge.hpp"
-#include "attn/tensor/random.hpp"
-#include "attn/tensor/tensor.hpp"
 #include "nn/mechanisms/adapt.hpp"
-#include "nn/mechanisms/families.hpp"
 
-namespace attn::nn {
+namespace attn::nn::adapt {
 namespace {
 
 Made run_forced(const Given& given) {
-  const Attended steered =
-      forced_attention(given.need("scores"), given.need("values"),
-                       {.prior = given.in("prior"),
-                        .prior_weight = given.options.number("prior_weight", 1.0),
-                        .forced_mask = given.in("forced_mask"),
-                        .forced_weight = given.in("forced_weight")},
-                       adapt::keep_lengths(given), Want::output | Want::weights);
-  return {{{"weights", steered.weights}, {"output", steered.output}}, {}};
-}
-
-Given forced_example(Random& random) {
-  Given given;
-  given.inputs["scores"] = adapt::real(random, {2, 2, 4});
-  given.inputs["prior"] = adapt::real(random, {2, 2, 4});
-  given.inputs["values"] = adapt::real(random, {2, 4, 3});
-  given.inputs["valid_lens"] = adapt::lengths({4, 3});
-  given.inputs["forced_weight"] = uniform({2, 2, 4}, 0.05, 0.2, random, DType::f64);
-  const Tensor mask = Tensor::zeros({2, 2, 4}, DType::boolean);
-  bool* forced = mask.mutable_data<bool>();
-  // One place, one behind the mask, and all that a row has.
-  for (const int place : {1, 11, 12, 13, 14}) forced[place] = true;
-  given.inputs["forced_mask"] = mask;
-  given.options.set("prior_weight", 0.7);
-  return given;
-}
-
-Mechanism forced() {
-  return {
-      .name = "forced_attention",
-      .family = "control",
-      .title = "A user sets the attention: a prior on the scores, or weights by hand",
-      .formula =
-          "w = softmax(score + prior_weight * prior), or w = forced_weight where forced, and "
-          "the others share 1 - sum forced_weight",
-      .paper = "no paper: a control for those who look into a model or correct it",
-      .made_of =
-          "score given and prior, mask lengths and not forced, normalise softmax scaled "
-          "by the rest; forced weights pool beside it",
-      .options = "prior_weight: how much the prior counts",
-      .snippet = R"(Tensor scores = uniform({1, 2, 4}, -1, 1, nn::random());
-Tensor values = uniform({1, 4, 3}, -1, 1, nn::random());
-Tensor prior = Tensor::zeros({1, 2, 4});
-Attended steered = nn::forced_attention(scores, values, {.prior = prior, .prior_weight = 2.0});)",
-      .header = "attn/nn/mechanisms/control/forced_attention.hpp",
-      .run = run_forced,
-      .example = forced_example,
-      .constants = {"forced_weight"},
-  };
+  return weights_and(
+      "output", forced_attention(given.need("scores"), given.need("values"),
+                                 {.prior = given.in("prior"),
+                                  .prior_weight = given.options.number("prior_weight", 1.0),
+                                  .forced_mask = given.in("forced_mask"),
+                                  .forced_weight = given.in("forced_weight")},
+                                 keep_lengths(given), kBoth));
 }
 
 Made run_cache(const Given& given) {
   const Attended looked = attend_in_chunks(given.need("queries"), given.need("keys"),
                                            given.need("values"), given.options.list("chunks"));
   return {{{"output", looked.output}, {"lse", looked.log_sum_exp}}, {}};
-}
-
-Mechanism cache() {
-  return {
-      .name = "kv_cache_equivalence",
-      .family = "control",
-      .title = "Causal attention in pieces behind a cache, and whole: the same numbers",
-      .formula =
-          "out = softmax(q k^T / sqrt(d)) v, query i of T sees key j of S when "
-          "j <= i + S - T",
-      .paper = "Vaswani et al., 2017, arXiv:1706.03762",
-      .made_of =
-          "score scaled dot, mask causal at the bottom right, normalise softmax, pool "
-          "weighted sum; keys and values are views of a cache",
-      .options = "chunks: how many queries each piece has; without, all at once",
-      .snippet = R"(Tensor q = uniform({1, 4, 6, 8}, -1, 1, nn::random());
-Tensor k = uniform({1, 2, 9, 8}, -1, 1, nn::random());
-Attended whole = nn::attend_in_chunks(q, k, k);
-Attended pieces = nn::attend_in_chunks(q, k, k, {3, 1, 2});)",
-      .header = "attn/nn/mechanisms/control/kv_cache_equivalence.hpp",
-      .run = run_cache,
-      .example =
-          [](Random& random) {
-            Given given;
-            given.inputs["queries"] = adapt::real(random, {2, 4, 3, 3});
-            given.inputs["keys"] = adapt::real(random, {2, 2, 5, 3});
-            given.inputs["values"] = adapt::real(random, {2, 2, 5, 2});
-            given.options.set("chunks", std::vector<std::int64_t>{1, 2});
-            return given;
-          },
-  };
 }
 
 Made run_split(const Given& given) {
@@ -122,54 +42,83 @@ Made run_split(const Given& given) {
           {}};
 }
 
-Made run_merge(const Given& given) {
-  const std::string kind = given.options.word("kind", "split");
-  if (kind == "split") return run_split(given);
-  if (kind != "given")
-    fail("attn::nn::merge_states: kind '", kind, "'; split and given are accepted");
+Made run_given(const Given& given) {
   const PartialAttention whole = merge_states({given.need("out_a"), given.need("lse_a")},
                                               {given.need("out_b"), given.need("lse_b")});
   return {{{"output", whole.output}, {"lse", whole.log_sum_exp}}, {}};
 }
 
-Mechanism merge() {
-  return {
-      .name = "merge_states",
-      .family = "control",
-      .title = "Two partial attentions make the whole",
-      .formula = "lse = log(e^{l_a} + e^{l_b}), out = e^{l_a - lse} o_a + e^{l_b - lse} o_b",
-      .paper =
-          "Milakov, Gimelshein, 2018, arXiv:1805.02867; Dao et al., 2022, "
-          "arXiv:2205.14135",
-      .made_of =
-          "score scaled dot, mask causal or none, normalise softmax, pool weighted sum, "
-          "twice; then the states are merged",
-      .options =
-          "kind: split (attends to two parts of the keys) or given (merges two states)\n"
-          "split: keys before it are part a\ncausal: as with a cache",
-      .snippet = R"(Tensor q = uniform({1, 2, 3, 8}, -1, 1, nn::random());
-Tensor k = uniform({1, 2, 6, 8}, -1, 1, nn::random());
-nn::SplitAttended parts = nn::split_attention(q, k, k, 2, nn::SplitMask::causal);
-PartialAttention whole = merge_states(parts.a, parts.b);)",
-      .header = "attn/nn/mechanisms/control/merge_states.hpp",
-      .run = run_merge,
-      .example =
-          [](Random& random) {
-            Given given;
-            given.inputs["queries"] = adapt::real(random, {2, 2, 3, 3});
-            given.inputs["keys"] = adapt::real(random, {2, 2, 5, 3});
-            given.inputs["values"] = adapt::real(random, {2, 2, 5, 2});
-            given.options.set("kind", std::string("split"));
-            given.options.set("split", 2.0);
-            return given;
-          },
-  };
+Made run_merge(const Given& given) {
+  return choice<Made (*)(const Given&)>("attn::nn::merge_states: kind",
+                                        given.options.word("kind", "split"),
+                                        {{"split", run_split}, {"given", run_given}})(given);
 }
 
 }  // namespace
 
 std::vector<Mechanism> control_mechanisms() {
-  return {forced(), cache(), merge()};
+  return {
+      {.name = "forced_attention",
+       .title = "A user sets the attention: a prior on the scores, or weights by hand",
+       .formula = "w = softmax(score + prior_weight * prior), or w = forced_weight where "
+                  "forced, and the others share 1 - sum forced_weight",
+       .paper = "no paper: a control for those who look into a model or correct it",
+       .made_of = "score given and prior, mask lengths and not forced, normalise softmax "
+                  "scaled by the rest; forced weights pool beside it",
+       .options = "prior_weight: how much the prior counts",
+       .snippet = R"(Tensor scores = uniform({1, 2, 4}, -1, 1, nn::random());
+Tensor values = uniform({1, 4, 3}, -1, 1, nn::random());
+Tensor prior = Tensor::zeros({1, 2, 4});
+Attended steered = nn::forced_attention(scores, values, {.prior = prior, .prior_weight = 2.0});)",
+       .run = run_forced,
+       // One forced place, one behind the mask, and all that a row has.
+       .example = Example()
+                      .inputs({{"scores", {2, 2, 4}},
+                               {"prior", {2, 2, 4}},
+                               {"values", {2, 4, 3}},
+                               {"valid_lens", lengths({4, 3})},
+                               {"forced_weight", between(0.05, 0.2, {2, 2, 4})},
+                               {"forced_mask", flags({2, 2, 4}, {1, 11, 12, 13, 14})}})
+                      .options({{"prior_weight", 0.7}}),
+       .constants = {"forced_weight"}},
+      {.name = "kv_cache_equivalence",
+       .title = "Causal attention in pieces behind a cache, and whole: the same numbers",
+       .formula =
+           "out = softmax(q k^T / sqrt(d)) v, query i of T sees key j of S when j <= i + S - T",
+       .paper = "Vaswani et al., 2017, arXiv:1706.03762",
+       .made_of = "score scaled dot, mask causal at the bottom right, normalise softmax, pool "
+                  "weighted sum; keys and values are views of a cache",
+       .options = "chunks: how many queries each piece has; without, all at once",
+       .snippet = R"(Tensor q = uniform({1, 4, 6, 8}, -1, 1, nn::random());
+Tensor k = uniform({1, 2, 9, 8}, -1, 1, nn::random());
+Attended whole = nn::attend_in_chunks(q, k, k);
+Attended pieces = nn::attend_in_chunks(q, k, k, {3, 1, 2});)",
+       .run = run_cache,
+       .example = Example()
+                      .inputs({{"queries", {2, 4, 3, 3}},
+                               {"keys", {2, 2, 5, 3}},
+                               {"values", {2, 2, 5, 2}}})
+                      .options({{"chunks", std::vector<std::int64_t>{1, 2}}})},
+      {.name = "merge_states",
+       .title = "Two partial attentions make the whole",
+       .formula = "lse = log(e^{l_a} + e^{l_b}), out = e^{l_a - lse} o_a + e^{l_b - lse} o_b",
+       .paper =
+           "Milakov, Gimelshein, 2018, arXiv:1805.02867; Dao et al., 2022, arXiv:2205.14135",
+       .made_of = "score scaled dot, mask causal or none, normalise softmax, pool weighted "
+                  "sum, twice; then the states are merged",
+       .options =
+           "kind: split (attends to two parts of the keys) or given (merges two states)\n"
+           "split: keys before it are part a\ncausal: as with a cache",
+       .snippet = R"(Tensor q = uniform({1, 2, 3, 8}, -1, 1, nn::random());
+Tensor k = uniform({1, 2, 6, 8}, -1, 1, nn::random());
+nn::SplitAttended parts = nn::split_attention(q, k, k, 2, nn::SplitMask::causal);
+PartialAttention whole = merge_states(parts.a, parts.b);)",
+       .run = run_merge,
+       .example = Example()
+                      .inputs({{"queries", {2, 2, 3, 3}},
+                               {"keys", {2, 2, 5, 3}},
+                               {"values", {2, 2, 5, 2}}})
+                      .options({{"kind", "split"}, {"split", 2.0}})}};
 }
 
-}  // namespace attn::nn
+}  // namespace attn::nn::adapt

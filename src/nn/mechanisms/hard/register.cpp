@@ -1,19 +1,12 @@
 // Hard attention and its soft sibling, as mechanisms.
 
-#include <cstdint>
-#include <string>
 #include <vector>
 
-#include "attn/core/error.hpp"
 #include "attn/nn/mechanisms/hard/doubly_stochastic.hpp"
 #include "attn/nn/mechanisms/hard/hard_attention.hpp"
-#include "attn/nn/registry.hpp"
-#include "attn/tensor/random.hpp"
-#include "attn/tensor/tensor.hpp"
 #include "nn/mechanisms/adapt.hpp"
-#include "nn/mechanisms/families.hpp"
 
-namespace attn::nn {
+namespace attn::nn::adapt {
 namespace {
 
 constexpr const char* kXu = "Xu et al., 2015, arXiv:1502.03044";
@@ -44,108 +37,79 @@ Made run_reinforce(const Given& given) {
   return {{{"surrogate", made.surrogate}, {"new_baseline", made.new_baseline}}, {}};
 }
 
-Made run_hard(const Given& given) {
-  const std::string mode = given.options.word("mode", "sample");
-  if (mode == "sample") return run_sample(given);
-  if (mode == "reinforce") return run_reinforce(given);
-  if (mode != "argmax")
-    fail("attn::nn: hard attention in mode '", mode,
-         "'; sample, reinforce and argmax are accepted");
+Made run_argmax(const Given& given) {
   const HardBest best = hard_attention_best(given.need("scores"), given.need("annotations"),
                                             given.in("valid_lens"));
   return {{{"alpha", best.alpha}, {"index", best.index}, {"context", best.context}}, {}};
 }
 
-Mechanism hard_sample() {
-  return {
-      .name = "hard_attention",
-      .family = "hard",
-      .title = "Hard attention: one location, drawn and trained by its reward",
-      .formula =
-          "alpha = softmax(scores), s ~ alpha, context = a_s; J = log p(y|s) + lambda_r "
-          "stop(log p(y|s) - b) sum log alpha_s + lambda_e sum H(alpha)",
-      .paper = kXu,
-      .made_of =
-          "score given, mask lengths, normalise hard sample or hard argmax, pool the "
-          "one chosen; the gradient is REINFORCE with a moving baseline",
-      .options =
-          "mode: sample, reinforce or argmax\n"
-          "lambda_r: of the reward\n"
-          "lambda_e: of the entropy\n"
-          "decay: of the moving baseline, 0.9 if left out",
-      .snippet = R"(nn::HardAttention attention(Random(1).named("hard"));
-Tensor scores = uniform({2, 3, 5}, -1, 1, nn::random());
-Tensor annotations = uniform({2, 5, 8}, -1, 1, nn::random());
-nn::HardAttention::Step step = attention.forward(scores, annotations);
-Tensor log_py = uniform({2}, -3, -1, nn::random());
-Tensor loss = attention.loss(step, scores, log_py);)",
-      .header = "attn/nn/mechanisms/hard/hard_attention.hpp",
-      .run = run_hard,
-      .example =
-          [](Random& random) {
-            Given given;
-            given.inputs["scores"] = adapt::real(random, {3, 2, 5});
-            given.inputs["annotations"] = adapt::real(random, {3, 5, 3});
-            given.inputs["valid_lens"] = adapt::lengths({5, 0, 2});
-            given.inputs["sample"] =
-                Tensor::from(std::vector<std::int64_t>{4, 0, -1, -1, 1, 1}, {3, 2});
-            given.options = {{"mode", std::string("sample")}};
-            return given;
-          },
-  };
+Made run_hard(const Given& given) {
+  return choice<Made (*)(const Given&)>(
+      "attn::nn: hard attention in mode", given.options.word("mode", "sample"),
+      {{"sample", run_sample}, {"reinforce", run_reinforce}, {"argmax", run_argmax}})(given);
 }
 
-Mechanism doubly() {
-  return {
-      .name = "doubly_stochastic",
-      .family = "hard",
-      .title = "Gated soft attention that asks to have looked everywhere once",
-      .formula =
-          "beta = sigmoid(f_beta h), context = beta sum alpha_i a_i, regulariser = "
-          "sum_i (1 - sum_t alpha_ti)^2",
-      .paper = kXu,
-      .made_of = "score given, mask lengths, normalise softmax, pool weighted sum times a gate",
-      .options = "",
-      .snippet = R"(nn::DoublyStochasticAttention attention(6);
-Tensor scores = uniform({2, 3, 5}, -1, 1, nn::random());
-Tensor annotations = uniform({2, 5, 8}, -1, 1, nn::random());
-Tensor hidden = uniform({2, 3, 6}, -1, 1, nn::random());
-auto made = attention.forward({.scores = scores, .annotations = annotations, .hidden = hidden});)",
-      .header = "attn/nn/mechanisms/hard/doubly_stochastic.hpp",
-      .run =
-          [](const Given& given) {
-            const auto module = adapt::loaded(
-                DoublyStochasticAttention(adapt::columns(given, "f_beta.weight")), given);
-            const auto made = module.forward({.scores = given.need("scores"),
-                                              .annotations = given.need("annotations"),
-                                              .hidden = given.need("hidden"),
-                                              .lengths = given.in("valid_lens"),
-                                              .target_lens = given.in("target_lens")});
-            return Made{{{"alpha", made.alpha},
-                         {"beta", made.beta},
-                         {"context", made.context},
-                         {"regulariser", made.regulariser}},
-                        module.named_parameters()};
-          },
-      .example =
-          [](Random& random) {
-            Given given;
-            given.inputs["scores"] = adapt::real(random, {3, 3, 5});
-            given.inputs["annotations"] = adapt::real(random, {3, 5, 3});
-            given.inputs["hidden"] = adapt::real(random, {3, 3, 4});
-            given.inputs["valid_lens"] = adapt::lengths({5, 2, 0});
-            given.inputs["target_lens"] = adapt::lengths({2, 3, 1});
-            given.parameters["f_beta.weight"] = adapt::real(random, {1, 4});
-            given.parameters["f_beta.bias"] = adapt::real(random, {1});
-            return given;
-          },
-  };
+Made run_doubly(const Given& given) {
+  const auto module = loaded(DoublyStochasticAttention(columns(given, "f_beta.weight")), given);
+  const auto made = module.forward({.scores = given.need("scores"),
+                                    .annotations = given.need("annotations"),
+                                    .hidden = given.need("hidden"),
+                                    .lengths = given.in("valid_lens"),
+                                    .target_lens = given.in("target_lens")});
+  return {{{"alpha", made.alpha},
+           {"beta", made.beta},
+           {"context", made.context},
+           {"regulariser", made.regulariser}},
+          module.named_parameters()};
 }
 
 }  // namespace
 
 std::vector<Mechanism> hard_mechanisms() {
-  return {hard_sample(), doubly()};
+  return {{.name = "hard_attention",
+           .title = "Hard attention: one location, drawn and trained by its reward",
+           .formula = "alpha = softmax(scores), s ~ alpha, context = a_s; J = log p(y|s) + "
+                      "lambda_r stop(log p(y|s) - b) sum log alpha_s + lambda_e sum H(alpha)",
+           .paper = kXu,
+           .made_of = "score given, mask lengths, normalise hard sample or hard argmax, pool "
+                      "the one chosen; the gradient is REINFORCE with a moving baseline",
+           .options = "mode: sample, reinforce or argmax\n"
+                      "lambda_r: of the reward\n"
+                      "lambda_e: of the entropy\n"
+                      "decay: of the moving baseline, 0.9 if left out",
+           .snippet = R"(nn::HardAttention attention(Random(1).named("hard"));
+Tensor scores = uniform({2, 3, 5}, -1, 1, nn::random());
+Tensor annotations = uniform({2, 5, 8}, -1, 1, nn::random());
+nn::HardAttention::Step step = attention.forward(scores, annotations);
+Tensor log_py = uniform({2}, -3, -1, nn::random());
+Tensor loss = attention.loss(step, scores, log_py);)",
+           .run = run_hard,
+           .example = Example()
+                          .inputs({{"scores", {3, 2, 5}},
+                                   {"annotations", {3, 5, 3}},
+                                   {"valid_lens", lengths({5, 0, 2})},
+                                   {"sample", integers({4, 0, -1, -1, 1, 1}, {3, 2})}})
+                          .options({{"mode", "sample"}})},
+          {.name = "doubly_stochastic",
+           .title = "Gated soft attention that asks to have looked everywhere once",
+           .formula = "beta = sigmoid(f_beta h), context = beta sum alpha_i a_i, regulariser = "
+                      "sum_i (1 - sum_t alpha_ti)^2",
+           .paper = kXu,
+           .made_of =
+               "score given, mask lengths, normalise softmax, pool weighted sum times a gate",
+           .snippet = R"(nn::DoublyStochasticAttention attention(6);
+Tensor scores = uniform({2, 3, 5}, -1, 1, nn::random());
+Tensor annotations = uniform({2, 5, 8}, -1, 1, nn::random());
+Tensor hidden = uniform({2, 3, 6}, -1, 1, nn::random());
+auto made = attention.forward({.scores = scores, .annotations = annotations, .hidden = hidden});)",
+           .run = run_doubly,
+           .example = Example()
+                          .inputs({{"scores", {3, 3, 5}},
+                                   {"annotations", {3, 5, 3}},
+                                   {"hidden", {3, 3, 4}},
+                                   {"valid_lens", lengths({5, 2, 0})},
+                                   {"target_lens", lengths({2, 3, 1})}})
+                          .parameters_of<DoublyStochasticAttention>(4)}};
 }
 
-}  // namespace attn::nn
+}  // namespace attn::nn::adapt

@@ -1,29 +1,25 @@
 // The local attentions, as mechanisms.
 
-#include <string>
 #include <vector>
 
-#include "attn/core/error.hpp"
 #include "attn/nn/attention/luong_attention.hpp"
 #include "attn/nn/mechanisms/local/local_monotonic.hpp"
 #include "attn/nn/mechanisms/local/local_predictive.hpp"
-#include "attn/nn/registry.hpp"
-#include "attn/tensor/random.hpp"
 #include "nn/mechanisms/adapt.hpp"
-#include "nn/mechanisms/families.hpp"
 
-namespace attn::nn {
+namespace attn::nn::adapt {
 namespace {
 
 constexpr const char* kPaper = "Luong, Pham, Manning, 2015, arXiv:1508.04025";
 
 LocalScoreOptions score_of(const Given& given) {
-  const std::string score = given.options.word("score", "dot");
-  if (score == "dot") return {};
-  if (score != "general") fail("attn::nn: score '", score, "'; dot and general are accepted");
-  return {.score = LuongScore::general,
-          .query_dim = adapt::rows(given, "W_a.weight"),
-          .key_dim = adapt::columns(given, "W_a.weight")};
+  const auto score =
+      choice<LuongScore>("attn::nn: score", given.options.word("score", "dot"),
+                         {{"dot", LuongScore::dot}, {"general", LuongScore::general}});
+  if (score == LuongScore::dot) return {};
+  return {.score = score,
+          .query_dim = rows(given, "W_a.weight"),
+          .key_dim = columns(given, "W_a.weight")};
 }
 
 Fade fade_of(const Given& given, bool otherwise) {
@@ -31,109 +27,83 @@ Fade fade_of(const Given& given, bool otherwise) {
 }
 
 /// Seven keys, so that windows are clipped at both ends and one row has none.
-Given local_example(Random& random) {
-  Given given;
-  given.inputs["queries"] = adapt::real(random, {3, 4, 3});
-  given.inputs["keys"] = adapt::real(random, {3, 7, 2});
-  given.inputs["values"] = adapt::real(random, {3, 7, 3});
-  given.inputs["valid_lens"] = adapt::lengths({7, 2, 0});
-  given.parameters["W_a.weight"] = adapt::real(random, {3, 2});
-  given.options = {{"D", 2.0}, {"score", std::string("general")}, {"gaussian", true}};
-  return given;
+Example local_example() {
+  return Example()
+      .inputs({{"queries", {3, 4, 3}},
+               {"keys", {3, 7, 2}},
+               {"values", {3, 7, 3}},
+               {"valid_lens", lengths({7, 2, 0})}})
+      .parameters({{"W_a.weight", {3, 2}}})
+      .options({{"D", 2.0}, {"score", "general"}, {"gaussian", true}});
 }
 
 Made run_monotonic(const Given& given) {
   const auto module =
-      adapt::loaded(LocalMonotonicAttention({.window = given.options.whole("D", 2),
-                                             .score = score_of(given),
-                                             .fade = fade_of(given, false),
-                                             .offset = given.options.whole("offset", 0)}),
-                    given);
-  return adapt::weights_and_context(
-      module.forward(given.need("queries"), given.need("keys"), given.need("values"),
-                     given.in("valid_lens"), adapt::kBoth),
-      module.named_parameters());
+      loaded(LocalMonotonicAttention({.window = given.options.whole("D", 2),
+                                      .score = score_of(given),
+                                      .fade = fade_of(given, false),
+                                      .offset = given.options.whole("offset", 0)}),
+             given);
+  return weights_and("context",
+                     module.forward(given.need("queries"), given.need("keys"),
+                                    given.need("values"), given.in("valid_lens"), kBoth),
+                     module.named_parameters());
 }
 
 Made run_predictive(const Given& given) {
   const auto module =
-      adapt::loaded(LocalPredictiveAttention({.query_dim = adapt::columns(given, "W_p.weight"),
-                                              .hidden_dim = adapt::rows(given, "W_p.weight"),
-                                              .window = given.options.whole("D", 2),
-                                              .score = score_of(given),
-                                              .fade = fade_of(given, true)}),
-                    given);
+      loaded(LocalPredictiveAttention({.query_dim = columns(given, "W_p.weight"),
+                                       .hidden_dim = rows(given, "W_p.weight"),
+                                       .window = given.options.whole("D", 2),
+                                       .score = score_of(given),
+                                       .fade = fade_of(given, true)}),
+             given);
   const LocalPredicted predicted =
       module.forward(given.need("queries"), given.need("keys"), given.need("values"),
-                     given.in("valid_lens"), adapt::kBoth);
-  Made made = adapt::weights_and_context(predicted.result, module.named_parameters());
+                     given.in("valid_lens"), kBoth);
+  Made made = weights_and("context", predicted.result, module.named_parameters());
   made.outputs.push_back({"p", predicted.centre});
   return made;
-}
-
-Mechanism monotonic() {
-  return {
-      .name = "local_monotonic",
-      .family = "local",
-      .title = "Local-m: a window that moves on one place a step",
-      .formula = "p_t = t + offset, w = softmax(score) over |s - p_t| <= D, context = w v",
-      .paper = kPaper,
-      .made_of =
-          "score dot or general, mask window and lengths, normalise softmax (times a "
-          "Gaussian if asked), pool weighted sum",
-      .options =
-          "D: how far the window reaches on either side\n"
-          "score: dot or general\n"
-          "gaussian: whether weights fade towards the ends; false in the paper\n"
-          "offset: added to every centre, 0 if left out",
-      .snippet = R"(nn::LocalMonotonicAttention attention({.window = 2});
-Tensor q = uniform({2, 5, 8}, -1, 1, nn::random());
-Tensor k = uniform({2, 9, 8}, -1, 1, nn::random());
-Attended looked = attention.forward(q, k, k, {}, Want::output | Want::weights);)",
-      .header = "attn/nn/mechanisms/local/local_monotonic.hpp",
-      .run = run_monotonic,
-      .example = local_example,
-  };
-}
-
-Mechanism predictive() {
-  return {
-      .name = "local_predictive",
-      .family = "local",
-      .title = "Local-p: each query predicts where its window is",
-      .formula =
-          "p = len sigmoid(v_p . tanh(W_p q)), w_s = softmax(score)_s over |s - p| <= D "
-          "times exp(-(s - p)^2 / (2 sigma^2)), sigma = D / 2",
-      .paper = kPaper,
-      .made_of =
-          "score dot or general, mask around p and lengths, normalise softmax times a "
-          "local Gaussian, pool weighted sum",
-      .options =
-          "D: how far the window reaches on either side\n"
-          "score: dot or general\n"
-          "gaussian: whether weights fade towards the ends; true in the paper",
-      .snippet =
-          R"(nn::LocalPredictiveAttention attention({.query_dim = 8, .hidden_dim = 6, .window = 2});
-Tensor q = uniform({2, 5, 8}, -1, 1, nn::random());
-Tensor k = uniform({2, 9, 8}, -1, 1, nn::random());
-nn::LocalPredicted predicted = attention.forward(q, k, k);
-Tensor context = predicted.result.output, place = predicted.centre;)",
-      .header = "attn/nn/mechanisms/local/local_predictive.hpp",
-      .run = run_predictive,
-      .example =
-          [](Random& random) {
-            Given given = local_example(random);
-            given.parameters["W_p.weight"] = adapt::real(random, {4, 3});
-            given.parameters["v_p"] = adapt::real(random, {4});
-            return given;
-          },
-  };
 }
 
 }  // namespace
 
 std::vector<Mechanism> local_mechanisms() {
-  return {monotonic(), predictive()};
+  return {
+      {.name = "local_monotonic",
+       .title = "Local-m: a window that moves on one place a step",
+       .formula = "p_t = t + offset, w = softmax(score) over |s - p_t| <= D, context = w v",
+       .paper = kPaper,
+       .made_of = "score dot or general, mask window and lengths, normalise softmax (times a "
+                  "Gaussian if asked), pool weighted sum",
+       .options = "D: how far the window reaches on either side\n"
+                  "score: dot or general\n"
+                  "gaussian: whether weights fade towards the ends; false in the paper\n"
+                  "offset: added to every centre, 0 if left out",
+       .snippet = R"(nn::LocalMonotonicAttention attention({.window = 2});
+Tensor q = uniform({2, 5, 8}, -1, 1, nn::random());
+Tensor k = uniform({2, 9, 8}, -1, 1, nn::random());
+Attended looked = attention.forward(q, k, k, {}, Want::output | Want::weights);)",
+       .run = run_monotonic,
+       .example = local_example()},
+      {.name = "local_predictive",
+       .title = "Local-p: each query predicts where its window is",
+       .formula = "p = len sigmoid(v_p . tanh(W_p q)), w_s = softmax(score)_s over |s - p| <= "
+                  "D times exp(-(s - p)^2 / (2 sigma^2)), sigma = D / 2",
+       .paper = kPaper,
+       .made_of = "score dot or general, mask around p and lengths, normalise softmax times a "
+                  "local Gaussian, pool weighted sum",
+       .options = "D: how far the window reaches on either side\n"
+                  "score: dot or general\n"
+                  "gaussian: whether weights fade towards the ends; true in the paper",
+       .snippet =
+           R"(nn::LocalPredictiveAttention attention({.query_dim = 8, .hidden_dim = 6, .window = 2});
+Tensor q = uniform({2, 5, 8}, -1, 1, nn::random());
+Tensor k = uniform({2, 9, 8}, -1, 1, nn::random());
+nn::LocalPredicted predicted = attention.forward(q, k, k);
+Tensor context = predicted.result.output, place = predicted.centre;)",
+       .run = run_predictive,
+       .example = local_example().parameters({{"W_p.weight", {4, 3}}, {"v_p", {4}}})}};
 }
 
-}  // namespace attn::nn
+}  // namespace attn::nn::adapt
