@@ -1,5 +1,7 @@
 // Bahdanau's model: words, a GRU that reads both ways, additive attention before each step.
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -15,6 +17,7 @@
 #include "attn/nn/recurrent/decoder_step.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/attention_decoder.hpp"
+#include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/ops/join.hpp"
 #include "attn/tensor/ops/matmul.hpp"
 #include "attn/tensor/ops/normalise.hpp"
@@ -25,7 +28,6 @@
 #include "models/copying.hpp"
 #include "models/head_row.hpp"
 #include "models/kinds.hpp"
-#include "models/open_source.hpp"
 #include "models/recurrent_encoder.hpp"
 #include "models/step_context.hpp"
 #include "models/token_loss.hpp"
@@ -39,6 +41,53 @@ void check(const ModelOptions& options) {
     fail("attn::models::make_bahdanau: copying between vocabularies of ",
          options.source_vocabulary, " and ", options.target_vocabulary,
          "; one vocabulary is accepted");
+}
+
+/// The part of a source that a steered step may look at, for a decoder that knows lengths alone.
+/// What the others have at closed positions is left out, not masked: attention over content
+/// does not care where a key stood.
+class OpenSource {
+ public:
+  OpenSource(const DecoderSource& whole, const Steering& steering, std::int64_t step);
+
+  const DecoderSource& source() const { return open_; }
+  /// Weights [rows, steps, open] where they belong, [rows, steps, source].
+  Tensor spread(const Tensor& weights) const;
+
+ private:
+  DecoderSource open_;
+  Tensor places_;  ///< i64 [open]; none: all are open
+  std::int64_t extent_;
+};
+
+OpenSource::OpenSource(const DecoderSource& whole, const Steering& steering, std::int64_t step)
+    : open_(whole), extent_(whole.values.size(1)) {
+  const Tensor flags = steering.open(step, 1, extent_);
+  std::vector<std::int64_t> places;
+  for (std::int64_t place = 0; place < extent_; ++place)
+    if (flags.data<bool>()[place]) places.push_back(place);
+  if (places.size() == static_cast<std::size_t>(extent_)) return;
+
+  places_ = Tensor::from(places, {static_cast<std::int64_t>(places.size())});
+  open_.keys = nn::select_rows(whole.keys, 1, places_);
+  open_.values = nn::select_rows(whole.values, 1, places_);
+  // Places rise, so those within a length come first here too.
+  const Tensor lengths = whole.lengths.contiguous();
+  std::vector<std::int64_t> within;
+  within.reserve(static_cast<std::size_t>(lengths.numel()));
+  for (std::int64_t row = 0; row < lengths.numel(); ++row)
+    within.push_back(
+        std::lower_bound(places.begin(), places.end(), lengths.data<std::int64_t>()[row]) -
+        places.begin());
+  open_.lengths = Tensor::from(within, {lengths.numel()});
+}
+
+Tensor OpenSource::spread(const Tensor& weights) const {
+  if (!places_.defined()) return weights;
+  return scatter_add(
+      weights, 2,
+      places_.to(weights.device()).reshape({1, 1, places_.size(0)}).expand(weights.shape()),
+      extent_);
 }
 
 class BahdanauModel final : public Seq2Seq {

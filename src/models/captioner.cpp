@@ -25,10 +25,31 @@
 #include "attn/tensor/random.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "models/captioner_parts.hpp"
 #include "models/token_loss.hpp"
 
 namespace attn::models {
+
+// What a captioner holds while it reads or speaks.
+
+struct Captioner::Source {
+  Tensor annotations;  ///< [batch, places, channels]
+  Tensor keys;         ///< [batch, places, score]: projected once
+};
+
+struct Captioner::State {
+  Tensor hidden;  ///< [batch, hidden]
+  Tensor cell;
+};
+
+struct Captioner::Step {
+  Tensor hidden;  ///< [batch, 1, hidden], what asked
+  Tensor scores;  ///< [batch, 1, places]
+  Tensor alpha;   ///< their softmax
+  Tensor gate;    ///< [batch, 1]
+  Tensor places;  ///< i64 [batch, 1] of hard attention
+  Tensor logits;  ///< [batch, vocabulary]
+};
+
 namespace {
 
 CaptionerOptions checked_captioner(const CaptionerOptions& options) {
@@ -75,6 +96,18 @@ Tensor coins(std::int64_t batch, double probability, Device device) {
   for (std::size_t i = 0; i < thrown.size(); ++i)
     flags[i] = static_cast<double>(thrown[i]) < probability;
   return soft.to(device);
+}
+
+std::vector<float> floats(const Tensor& x) {
+  return x.to(DType::f32).to_vector<float>();
+}
+
+/// The likeliest word that may be said; the first of equals.
+std::int64_t best_word(const float* log_probabilities, std::int64_t vocabulary) {
+  std::int64_t best = kEos;
+  for (std::int64_t word = kEos + 1; word < vocabulary; ++word)
+    if (log_probabilities[word] > log_probabilities[best]) best = word;
+  return best;
 }
 
 }  // namespace
@@ -226,6 +259,52 @@ Tensor Captioner::loss(const CaptionBatch& batch, const CaptionLossOptions& opti
   const Tensor words = token_loss(reading.logits, batch.target, {});
   return options_.looking == Looking::hard ? words
                                            : words + mean(reading.regulariser) * options.doubly;
+}
+
+std::vector<Described> Captioner::describe(const Tensor& canvases, std::int64_t longest) const {
+  if (longest < 1)
+    fail("attn::models::Captioner::describe: captions of ", longest, " words; 1 or more");
+  const NoGrad off_the_tape;
+  State state;
+  const Source source = begin(canvases, state);
+  const auto rows = static_cast<std::size_t>(canvases.size(0));
+  const auto places = static_cast<std::size_t>(grid() * grid());
+  const auto vocabulary = static_cast<std::size_t>(options_.vocabulary);
+  std::vector<Described> made(rows);
+  std::vector<std::int64_t> tokens(rows, kBos);
+  std::vector<bool> ended(rows, false);
+  std::size_t open = rows;
+  // One step more than words: the last may still be kEos.
+  for (std::int64_t t = 0; t <= longest && open > 0; ++t) {
+    const Tensor read = Tensor::from(tokens, {canvases.size(0)}).to(device());
+    const Step step = this->step(source, state, read, Choice::best, {}, {});
+    const std::vector<float> believed = floats(log_softmax(step.logits));
+    const std::vector<float> alpha = floats(step.alpha);
+    const std::vector<float> gates = floats(step.gate);
+    const auto looked = step.places.defined() ? step.places.to_vector<std::int64_t>()
+                                              : std::vector<std::int64_t>();
+    for (std::size_t row = 0; row < rows; ++row) {
+      Described& one = made[row];
+      if (ended[row]) continue;
+      const float* of_row = believed.data() + row * vocabulary;
+      const std::int64_t word = best_word(of_row, options_.vocabulary);
+      one.finished = word == kEos;
+      ended[row] = one.finished || t == longest;
+      if (ended[row]) --open;
+      one.log_probability += static_cast<double>(of_row[ended[row] ? kEos : word]);
+      one.gates.push_back(gates[row]);
+      if (looked.empty()) {
+        const auto* first = alpha.data() + row * places;
+        one.weights.insert(one.weights.end(), first, first + places);
+      } else {
+        one.weights.resize(one.weights.size() + places, 0.0f);
+        one.weights[one.weights.size() - places + static_cast<std::size_t>(looked[row])] = 1.0f;
+      }
+      if (!ended[row]) one.words.push_back(word);
+      tokens[row] = word;
+    }
+  }
+  return made;
 }
 
 }  // namespace attn::models

@@ -11,6 +11,7 @@
 #include "attn/models/seq2seq.hpp"
 #include "attn/nn/linear.hpp"
 #include "attn/nn/mechanisms/composed/multi_step_attention.hpp"
+#include "attn/nn/module.hpp"
 #include "attn/nn/position/sinusoidal_encoding.hpp"
 #include "attn/nn/recurrent/decoder_step.hpp"
 #include "attn/tensor/attend.hpp"
@@ -20,13 +21,37 @@
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "models/cached_decoding.hpp"
-#include "models/gated_convolution.hpp"
 #include "models/kinds.hpp"
 #include "models/token_loss.hpp"
 #include "models/words.hpp"
 
 namespace attn::models {
 namespace {
+
+/// [a; b] = W [x_t; ...; x_(t + kernel - 1)], out_t = a sigmoid(b). Neighbours are joined and
+/// meet one product, since sequences are short and channels many, and lie side by side.
+class GatedConvolution : public nn::Module {
+ public:
+  GatedConvolution(std::int64_t dim, std::int64_t kernel)
+      : kernel_(kernel),
+        product_(add("product", nn::Linear({.in = kernel * dim, .out = 2 * dim}))) {}
+
+  /// x [batch, length + kernel - 1, dim] -> [batch, length, dim].
+  Tensor operator()(const Tensor& x) const {
+    const std::int64_t dim = x.size(2);
+    const std::int64_t length = x.size(1) - (kernel_ - 1);
+    std::vector<Tensor> neighbours;
+    neighbours.reserve(static_cast<std::size_t>(kernel_));
+    for (std::int64_t place = 0; place < kernel_; ++place)
+      neighbours.push_back(x.slice(1, place, place + length));
+    const Tensor both = product_(concat(neighbours, 2));
+    return both.slice(2, 0, dim) * sigmoid(both.slice(2, dim, 2 * dim));
+  }
+
+ private:
+  std::int64_t kernel_;
+  nn::Linear product_;  ///< "product" [2 dim, kernel dim]
+};
 
 /// a + b with the variance of one of them.
 Tensor sum_of(const Tensor& a, const Tensor& b) {

@@ -30,6 +30,20 @@ const char* name_of(Head::Part part) {
   return "";
 }
 
+/// scale times the sum over channels of pair(channel, query, key), for each key.
+template <class Pair>
+Tensor scores_of(const Tensor& query, const Tensor& keys, double scale, const Pair& pair) {
+  const std::vector<float> q = query.to_vector<float>();
+  const std::vector<float> k = keys.to_vector<float>();
+  std::vector<double> scores(static_cast<std::size_t>(keys.size(0)), 0.0);
+  for (std::size_t j = 0; j < scores.size(); ++j) {
+    for (std::size_t c = 0; c < q.size(); ++c)
+      scores[j] += pair(c, static_cast<double>(q[c]), static_cast<double>(k[j * q.size() + c]));
+    scores[j] *= scale;
+  }
+  return Tensor::from(scores, {keys.size(0)});
+}
+
 }  // namespace
 
 void check_head_row(const Batch& batch, const std::vector<HeadPlace>& places,
@@ -59,31 +73,15 @@ Tensor on_cpu(const Tensor& x) {
 }
 
 Tensor product_scores(const Tensor& query, const Tensor& keys, double scale) {
-  const std::vector<float> q = query.to_vector<float>();
-  const std::vector<float> k = keys.to_vector<float>();
-  std::vector<double> scores(static_cast<std::size_t>(keys.size(0)), 0.0);
-  for (std::size_t j = 0; j < scores.size(); ++j) {
-    for (std::size_t c = 0; c < q.size(); ++c)
-      scores[j] += static_cast<double>(q[c]) * static_cast<double>(k[j * q.size() + c]);
-    scores[j] *= scale;
-  }
-  return Tensor::from(scores, {keys.size(0)});
+  return scores_of(query, keys, scale, [](std::size_t, double q, double k) { return q * k; });
 }
 
 Tensor additive_scores(const Tensor& query, const Tensor& keys, const Tensor& weight,
                        double scale) {
-  const std::vector<float> q = query.to_vector<float>();
-  const std::vector<float> k = keys.to_vector<float>();
   const std::vector<float> w = weight.to_vector<float>();
-  std::vector<double> scores(static_cast<std::size_t>(keys.size(0)), 0.0);
-  for (std::size_t j = 0; j < scores.size(); ++j) {
-    for (std::size_t c = 0; c < q.size(); ++c) {
-      const double sum = static_cast<double>(q[c]) + static_cast<double>(k[j * q.size() + c]);
-      scores[j] += static_cast<double>(w[c]) * std::tanh(sum);
-    }
-    scores[j] *= scale;
-  }
-  return Tensor::from(scores, {keys.size(0)});
+  return scores_of(query, keys, scale, [&](std::size_t c, double q, double k) {
+    return static_cast<double>(w[c]) * std::tanh(q + k);
+  });
 }
 
 Tensor open_keys(const Keep& keep, const Shape& scores, const HeadPlace& place,

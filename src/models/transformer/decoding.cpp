@@ -24,7 +24,6 @@
 #include "models/copying.hpp"
 #include "models/packed_linear.hpp"
 #include "models/step_context.hpp"
-#include "models/transformer/layer_step.hpp"
 #include "models/transformer/model.hpp"
 #include "models/transformer/position_tables.hpp"
 

@@ -12,19 +12,62 @@
 #include "attn/models/options.hpp"
 #include "attn/models/seq2seq.hpp"
 #include "attn/models/steering.hpp"
+#include "attn/nn/attention/kv_cache.hpp"
 #include "attn/nn/attention/multi_head_attention.hpp"
 #include "attn/nn/layer_norm.hpp"
 #include "attn/nn/module.hpp"
 #include "attn/nn/transformer/transformer_layer.hpp"
+#include "attn/tensor/ops/rotary.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "models/copying.hpp"
 #include "models/packed_linear.hpp"
-#include "models/transformer/inside.hpp"
-#include "models/transformer/layer_step.hpp"
 #include "models/transformer/position_tables.hpp"
 #include "models/words.hpp"
 
 namespace attn::models::transformer {
+
+/// What the heads of a call of attention met, for those who look inside a model.
+struct Inside {
+  /// Runs the attention with its weights.
+  Inside(const nn::MultiHeadAttention& module, const Tensor& query, const Tensor& memory,
+         const nn::AttentionContext& attention_context);
+
+  nn::MultiHeadAttention attention;
+  nn::AttentionContext context;
+  nn::MultiHeadAttention::Heads heads;
+  Tensor weights;  ///< [batch, heads, queries, keys]
+  Tensor output;   ///< [batch, queries, heads * channels]
+
+  /// Of the first of the batch.
+  HeadRow row(const HeadPlace& place, std::int64_t row) const;
+};
+
+/// One position of a decoder's layer, as a decoding runs it: products laid out once, keys and
+/// values of earlier positions in a cache. The same numbers as the layer gives for that
+/// position, without dropout.
+class LayerStep {
+ public:
+  /// The layer normalises first.
+  LayerStep(const nn::TransformerLayer& layer, PackedLayers& packed);
+
+  /// x [sources, rows of a source, dim]. Rows of one source are queries of one memory, which is
+  /// not copied for them; `remembered` is layer.memory().remember(memory).
+  nn::TransformerLayer::Result operator()(const Tensor& x, const RotaryTable& rotary,
+                                          const Tensor& remembered,
+                                          const nn::AttentionContext& over_memory);
+
+  nn::KvCache& cache() { return cache_; }
+
+ private:
+  nn::TransformerLayer layer_;
+  PackedLinear self_in_;
+  PackedLinear self_out_;
+  PackedLinear query_;
+  PackedLinear memory_out_;
+  PackedLinear feed_in_;
+  PackedLinear feed_out_;
+  nn::KvCache cache_;
+};
 
 class Encoder : public nn::Module {
  public:

@@ -1,4 +1,4 @@
-// The stacks of layers.
+// The stacks of layers, one position of a layer, and what its heads met.
 
 #include <cstddef>
 #include <cstdint>
@@ -6,17 +6,21 @@
 #include <vector>
 
 #include "attn/models/options.hpp"
+#include "attn/models/seq2seq.hpp"
+#include "attn/nn/attention/kv_cache.hpp"
 #include "attn/nn/attention/multi_head_attention.hpp"
 #include "attn/nn/layer_norm.hpp"
+#include "attn/nn/position/relative_shaw.hpp"
 #include "attn/nn/transformer/transformer_layer.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/reduce.hpp"
+#include "attn/tensor/ops/rotary.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "models/head_row.hpp"
 #include "models/packed_linear.hpp"
-#include "models/transformer/inside.hpp"
-#include "models/transformer/layer_step.hpp"
 #include "models/transformer/model.hpp"
 #include "models/transformer/position_tables.hpp"
+#include "nn/attention/split_heads.hpp"
 
 namespace attn::models::transformer {
 namespace {
@@ -40,6 +44,60 @@ nn::AttentionContext within(const Keep& keep, const PositionTables& positions) {
 }
 
 }  // namespace
+
+Inside::Inside(const nn::MultiHeadAttention& module, const Tensor& query, const Tensor& memory,
+               const nn::AttentionContext& attention_context)
+    : attention(module),
+      context(attention_context),
+      heads(module.project(query, memory, memory, attention_context.rotary)) {
+  context.want = Want::output | Want::weights;
+  const Attended result = module.attend_heads(heads, context);
+  weights = result.weights;
+  output = result.output;
+}
+
+HeadRow Inside::row(const HeadPlace& place, std::int64_t row) const {
+  const auto of_head = [&](const Tensor& x) { return x.select(0, 0).select(0, place.head); };
+  HeadRow result;
+  result.query = on_cpu(of_head(heads.q).select(0, row));
+  nn::RelativeShaw::Met met{of_head(heads.keys), of_head(heads.values)};
+  if (attention.relative())
+    met = attention.relative()->met(met.keys, met.values,
+                                    {.queries = heads.q.size(2), .query = row});
+  result.keys = on_cpu(met.keys);
+  result.values = on_cpu(met.values);
+  result.scale = attention.scale() / context.temperature;
+  result.scores = product_scores(result.query, result.keys, result.scale);
+  result.open = open_keys(context.keep, weights.shape(), place, row, weights.device());
+  result.weights = on_cpu(of_head(weights).select(0, row));
+  result.output = on_cpu(of_head(nn::split_heads(output, attention.heads())).select(0, row));
+  return result;
+}
+
+LayerStep::LayerStep(const nn::TransformerLayer& layer, PackedLayers& packed)
+    : layer_(layer),
+      self_in_(packed.get(layer.self().weight(0), layer.self().bias(0))),
+      self_out_(packed.get(layer.self().out())),
+      query_(packed.get(layer.memory().weight(0), layer.memory().bias(0))),
+      memory_out_(packed.get(layer.memory().out())),
+      feed_in_(packed.get(layer.feed_in())),
+      feed_out_(packed.get(layer.feed_out())) {}
+
+nn::TransformerLayer::Result LayerStep::operator()(const Tensor& x, const RotaryTable& rotary,
+                                                   const Tensor& remembered,
+                                                   const nn::AttentionContext& over_memory) {
+  const Tensor rows = x.reshape({x.size(0) * x.size(1), 1, x.size(2)});
+  const auto now = layer_.self().split(self_in_(layer_.self_norm()(rows)), rotary);
+  cache_.append(now.keys, now.values);
+  // The newest position is the last key: all that the cache has lies before it.
+  const Attended among =
+      layer_.self().attend_heads({now.q, cache_.keys(), cache_.values()}, {});
+  const Tensor y = self_out_.plus(among.output, rows).reshape(x.shape());
+  const Attended over = layer_.memory().attend_heads(
+      layer_.memory().split(query_(layer_.memory_norm()(y)), remembered), over_memory);
+  const Tensor z = memory_out_.plus(over.output, y);
+  return {feed_out_.plus(feed_in_(layer_.feed_norm()(z), Then::relu), z), over.weights};
+}
 
 Encoder::Encoder(const ModelOptions& options)
     : norm_(add("norm", nn::LayerNorm({.features = options.dim}))) {
