@@ -43,9 +43,9 @@ void check(const ModelOptions& options) {
          "; one vocabulary is accepted");
 }
 
-/// The part of a source that a steered step may look at, for a decoder that knows lengths alone.
-/// What the others have at closed positions is left out, not masked: attention over content
-/// does not care where a key stood.
+/// The part of a source that a steered step may look at, for a decoder that knows lengths
+/// alone. What the others have at closed positions is left out, not masked: attention over
+/// content does not care where a key stood.
 class OpenSource {
  public:
   OpenSource(const DecoderSource& whole, const Steering& steering, std::int64_t step);

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "attn/core/dtype.hpp"
@@ -14,7 +15,6 @@
 #include "attn/tensor/random.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "nn/mechanisms/hard/location_mask.hpp"
 #include "nn/padding.hpp"
 
 namespace attn::nn {
@@ -68,6 +68,28 @@ Tensor drawn_annotations(const Tensor& annotations, const Draw& draw) {
   return keep_where(picked, draw.drawn.unsqueeze(2));
 }
 
+/// Boolean [batch, steps, locations]: the location is one of the first `lengths`, the step one
+/// of the first `target_lens` (either may be left out), and the score is not -inf.
+Tensor locations_kept(const Tensor& scores, const Tensor& lengths, const Tensor& target_lens) {
+  const auto first = [&](const Tensor& given, std::int64_t extent) {
+    return padding::first_places(padding::or_full(given, scores.size(0), extent), extent,
+                                 scores.device());
+  };
+  const Tensor keep = logical_and(first(lengths, scores.size(2)).unsqueeze(1),
+                                  first(target_lens, scores.size(1)).unsqueeze(2));
+  return logical_and(keep, padding::is_score(scores));
+}
+
+/// Scores with -inf where nothing is kept, so that log_softmax is that of the kept ones; rows
+/// that keep nothing hold zeros instead.
+Tensor only_kept(const Tensor& scores, const Tensor& keep) {
+  const Tensor none = logical_not(max(keep.to(DType::f64), 2).values.to(DType::boolean));
+  const Tensor zero =
+      Tensor::zeros({scores.size(0), scores.size(1)}, scores.dtype(), scores.device());
+  constexpr double kMasked = -std::numeric_limits<double>::infinity();
+  return where(keep, scores, keep_where(zero, none, kMasked).unsqueeze(2));
+}
+
 /// Log-probability of the draw and entropy, both [batch, steps].
 struct Likelihood {
   Tensor log_prob;
@@ -80,7 +102,7 @@ Likelihood likelihood(const Tensor& scores, const Tensor& keep, const Draw& draw
     const Tensor none = Tensor::zeros(draw.index.shape(), scores.dtype(), scores.device());
     return {none, none};
   }
-  const Tensor log_alpha = keep_where(log_softmax(hard::only_kept(scores, keep)), keep);
+  const Tensor log_alpha = keep_where(log_softmax(only_kept(scores, keep)), keep);
   const Tensor alpha = softmax(scores, -1, keep);
   const Tensor log_prob = gather(log_alpha, 2, draw.index.unsqueeze(2)).squeeze(2);
   return {keep_where(log_prob, draw.drawn), neg(sum(alpha * log_alpha, 2))};
@@ -94,7 +116,7 @@ HardLook hard_attention(const Tensor& scores, const Tensor& annotations, const T
   const Attended soft = attend({}, {}, annotations, spec::given(scores), padding::keys(lengths),
                                spec::softmax(), Want::output | Want::weights);
   const auto [log_prob, entropy] =
-      likelihood(scores, hard::locations_kept(scores, lengths, {}), draw);
+      likelihood(scores, locations_kept(scores, lengths, {}), draw);
   return {soft.weights, drawn_annotations(annotations, draw), soft.output, log_prob, entropy,
           sample};
 }
@@ -126,7 +148,7 @@ HardBest hard_attention_best(const Tensor& scores, const Tensor& annotations,
 
 Reinforced reinforce(const ReinforceInputs& in, const ReinforceOptions& options) {
   const Draw draw = checked_draw(in.sample, in.scores, in.lengths);
-  const Tensor keep = hard::locations_kept(in.scores, in.lengths, in.target_lens);
+  const Tensor keep = locations_kept(in.scores, in.lengths, in.target_lens);
   const auto [log_prob, entropy] = likelihood(in.scores, keep, draw);
 
   const Tensor reward = (in.log_py - in.baseline).detach();
