@@ -131,17 +131,13 @@ Captioner::Captioner(const CaptionerOptions& options)
       words_(
           add("words", nn::Embedding({.rows = options.vocabulary, .features = options.words}))),
       query_(add("query", nn::Linear({.in = options.hidden, .out = options.score}))),
-      key_(add(
-          "key",
-          nn::Linear({.in = options.channels, .out = options.score, .bias = nn::Bias::none}))),
-      score_(add("score", nn::Linear({.in = options.score, .out = 1, .bias = nn::Bias::none}))),
+      key_(add("key", nn::without_bias(options.channels, options.score))),
+      score_(add("score", nn::without_bias(options.score, 1))),
       gate_(add("gate", nn::DoublyStochasticAttention(options.hidden))),
       rnn_(add("rnn",
                nn::Lstm({.in = options.words + options.channels, .hidden = options.hidden}))),
       from_state_(add("from_state", nn::Linear({.in = options.hidden, .out = options.words}))),
-      from_picture_(add(
-          "from_picture",
-          nn::Linear({.in = options.channels, .out = options.words, .bias = nn::Bias::none}))),
+      from_picture_(add("from_picture", nn::without_bias(options.channels, options.words))),
       out_(add("out", nn::Linear({.in = options.words, .out = options.vocabulary}))),
       baseline_(add_buffer("baseline", Tensor::zeros({1}))) {}
 

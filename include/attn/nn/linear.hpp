@@ -35,4 +35,9 @@ class Linear : public Module {
   Tensor bias_;
 };
 
+/// W x alone.
+inline Linear without_bias(std::int64_t in, std::int64_t out) {
+  return Linear({.in = in, .out = out, .bias = Bias::none});
+}
+
 }  // namespace attn::nn

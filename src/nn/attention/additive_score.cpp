@@ -9,12 +9,9 @@ namespace attn::nn {
 
 AdditiveScore::AdditiveScore(const AdditiveScoreOptions& options)
     : dropout_(options.dropout),
-      w_q_(add(
-          "W_q",
-          Linear({.in = options.query_dim, .out = options.hidden_dim, .bias = Bias::none}))),
-      w_k_(add("W_k",
-               Linear({.in = options.key_dim, .out = options.hidden_dim, .bias = Bias::none}))),
-      w_v_(add("w_v", Linear({.in = options.hidden_dim, .out = 1, .bias = Bias::none}))) {}
+      w_q_(add("W_q", without_bias(options.query_dim, options.hidden_dim))),
+      w_k_(add("W_k", without_bias(options.key_dim, options.hidden_dim))),
+      w_v_(add("w_v", without_bias(options.hidden_dim, 1))) {}
 
 Attended AdditiveScore::forward(const Tensor& q, const Tensor& k, const Tensor& v,
                                 const Keep& keep, const Want& want) const {

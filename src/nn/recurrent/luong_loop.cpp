@@ -32,9 +32,8 @@ LuongLoop::LuongLoop(const LuongLoopOptions& options)
       rnn_(add(options.rnn_name, Lstm({.in = lstm_input(options),
                                        .hidden = options.hidden,
                                        .layers = options.layers}))),
-      join_(add("W_c", Linear({.in = options.attention.key_dim + options.hidden,
-                               .out = options.attentional,
-                               .bias = Bias::none}))) {}
+      join_(add("W_c", without_bias(options.attention.key_dim + options.hidden,
+                                    options.attentional))) {}
 
 DecoderState LuongLoop::start(const Tensor& hidden, const Tensor& cell) const {
   if (feeding_ == InputFeeding::off) return {hidden, cell, {}};

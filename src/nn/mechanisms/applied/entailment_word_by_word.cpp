@@ -17,10 +17,6 @@
 namespace attn::nn {
 namespace {
 
-Linear square(std::int64_t dim) {
-  return Linear({.in = dim, .out = dim, .bias = Bias::none});
-}
-
 /// x [batch, steps, dim], 0 past the lengths, at the last valid step: [batch, dim].
 Tensor last_valid(const Tensor& x, const Tensor& lengths) {
   const std::int64_t batch = x.size(0);
@@ -35,12 +31,12 @@ Tensor last_valid(const Tensor& x, const Tensor& lengths) {
 }  // namespace
 
 WordByWordAttention::WordByWordAttention(std::int64_t dim)
-    : w_y_(add("W_y", square(dim))),
-      w_h_(add("W_h", square(dim))),
-      w_r_(add("W_r", square(dim))),
-      w_t_(add("W_t", square(dim))),
-      w_p_(add("W_p", square(dim))),
-      w_x_(add("W_x", square(dim))),
+    : w_y_(add("W_y", without_bias(dim, dim))),
+      w_h_(add("W_h", without_bias(dim, dim))),
+      w_r_(add("W_r", without_bias(dim, dim))),
+      w_t_(add("W_t", without_bias(dim, dim))),
+      w_p_(add("W_p", without_bias(dim, dim))),
+      w_x_(add("W_x", without_bias(dim, dim))),
       w_(add("w", fan_in_uniform({dim}, dim))) {}
 
 Entailed WordByWordAttention::forward(const Tensor& premise, const Tensor& hypothesis,

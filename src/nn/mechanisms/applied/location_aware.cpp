@@ -42,9 +42,8 @@ LocationAwareAttention::LocationAwareAttention(const LocationAwareOptions& optio
     : normaliser_(checked(options).normaliser),
       sharpening_(options.sharpening),
       w_query_(add("W", Linear({.in = options.query_dim, .out = options.hidden}))),
-      v_(add("V",
-             Linear({.in = options.encoder_dim, .out = options.hidden, .bias = Bias::none}))),
-      u_(add("U", Linear({.in = options.channels, .out = options.hidden, .bias = Bias::none}))),
+      v_(add("V", without_bias(options.encoder_dim, options.hidden))),
+      u_(add("U", without_bias(options.channels, options.hidden))),
       conv_(add(
           "conv",
           Conv1d(

@@ -25,9 +25,8 @@ RushAttention::RushAttention(const RushAttentionOptions& options)
       divisor_(options.divisor),
       f_(add("F", Embedding({.rows = options.source_words, .features = options.source_dim}))),
       g_(add("G", Embedding({.rows = options.context_words, .features = options.context_dim}))),
-      p_(add("P", Linear({.in = options.context_length * options.context_dim,
-                          .out = options.source_dim,
-                          .bias = Bias::none}))) {}
+      p_(add("P",
+             without_bias(options.context_length * options.context_dim, options.source_dim))) {}
 
 Tensor RushAttention::smooth(const Tensor& words, const Tensor& lengths) const {
   const Tensor ones =

@@ -19,10 +19,6 @@
 namespace attn::nn {
 namespace {
 
-Linear plain(std::int64_t dim) {
-  return Linear({.in = dim, .out = dim, .bias = Bias::none});
-}
-
 /// [h_i^T M[k] u]_k: states [batch, tokens, dim], slices [K, dim, dim], u [batch, dim] ->
 /// [batch, tokens, K].
 Tensor bilinear(const Tensor& states, const Tensor& slices, const Tensor& u) {
@@ -35,12 +31,12 @@ Tensor bilinear(const Tensor& states, const Tensor& slices, const Tensor& u) {
 }  // namespace
 
 CmlaGru::CmlaGru(std::int64_t dim)
-    : w_z_(add("W_z", plain(dim))),
-      w_r_(add("W_r", plain(dim))),
-      w_h_(add("W_h", plain(dim))),
-      u_z_(add("U_z", plain(dim))),
-      u_r_(add("U_r", plain(dim))),
-      u_h_(add("U_h", plain(dim))) {}
+    : w_z_(add("W_z", without_bias(dim, dim))),
+      w_r_(add("W_r", without_bias(dim, dim))),
+      w_h_(add("W_h", without_bias(dim, dim))),
+      u_z_(add("U_z", without_bias(dim, dim))),
+      u_r_(add("U_r", without_bias(dim, dim))),
+      u_h_(add("U_h", without_bias(dim, dim))) {}
 
 Tensor CmlaGru::forward(const Tensor& x, const Tensor& lengths) const {
   const Tensor from_z = w_z_(x);
@@ -70,7 +66,7 @@ Cmla::Stream Cmla::add_stream(char name) {
           add("v" + end, fan_in_uniform({width}, width)),
           add("G" + end, fan_in_uniform(slices, dim)),
           add("D" + end, fan_in_uniform(slices, dim)),
-          add("Q" + end, plain(dim)),
+          add("Q" + end, without_bias(dim, dim)),
           add("C" + end, Linear({.in = width, .out = options_.classes})),
           add("gru" + end, CmlaGru(width))};
 }

@@ -16,14 +16,13 @@
 namespace attn::nn {
 
 KeyValueMemory::KeyValueMemory(const KeyValueMemoryOptions& options)
-    : a_(add("A", Linear({.in = options.features, .out = options.dim, .bias = Bias::none}))) {
+    : a_(add("A", without_bias(options.features, options.dim))) {
   if (options.hops < 1)
     fail("attn::nn::KeyValueMemory: ", options.hops, " hops; at least 1 is accepted");
   for (std::int64_t hop = 0; hop < options.hops; ++hop)
-    r_.push_back(add("R." + std::to_string(hop),
-                     Linear({.in = options.dim, .out = options.dim, .bias = Bias::none})));
+    r_.push_back(add("R." + std::to_string(hop), without_bias(options.dim, options.dim)));
   if (options.answers == AnswerMatrix::own)
-    b_ = add("B", Linear({.in = options.features, .out = options.dim, .bias = Bias::none}));
+    b_ = add("B", without_bias(options.features, options.dim));
 }
 
 KeyValueMemoryResult KeyValueMemory::forward(const Tensor& query, const Tensor& keys,

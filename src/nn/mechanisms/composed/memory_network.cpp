@@ -94,9 +94,8 @@ MemoryNetwork::MemoryNetwork(const MemoryNetworkOptions& options) : options_(opt
   tables_.push_back(add_tables("A", "T_A"));
   tables_.push_back(add_tables("C", "T_C"));
   question_ = add("B", small_table(options.vocab_size, options.dim));
-  hop_ = add("H", Linear({.in = options.dim, .out = options.dim, .bias = Bias::none}));
-  answer_ =
-      add("W", Linear({.in = options.dim, .out = options.vocab_size, .bias = Bias::none}));
+  hop_ = add("H", without_bias(options.dim, options.dim));
+  answer_ = add("W", without_bias(options.dim, options.vocab_size));
 }
 
 /// ids [..., words] -> [..., dim].

@@ -57,10 +57,8 @@ Targets look_at(const Tensor& targets, const PointerReach& reach, std::int64_t b
 }  // namespace
 
 Pointer::Pointer(const PointerOptions& options)
-    : w1_(add("W1",
-              Linear({.in = options.encoder_dim, .out = options.hidden, .bias = Bias::none}))),
-      w2_(add("W2",
-              Linear({.in = options.decoder_dim, .out = options.hidden, .bias = Bias::none}))),
+    : w1_(add("W1", without_bias(options.encoder_dim, options.hidden))),
+      w2_(add("W2", without_bias(options.decoder_dim, options.hidden))),
       v_(add("v", fan_in_uniform({options.hidden}, options.hidden))) {}
 
 Tensor Pointer::target_scores(const Tensor& keys, const Tensor& queries,

@@ -23,10 +23,6 @@ namespace {
 
 const Want kOutputAndWeights = Want::output | Want::weights;
 
-Linear without_bias(std::int64_t in, std::int64_t out) {
-  return Linear({.in = in, .out = out, .bias = Bias::none});
-}
-
 void validate(const PointerGeneratorInputs& in) {
   constexpr const char* kWhere = "attn::nn::PointerGenerator: ";
   if (in.encoder_states.rank() != 3 || in.decoder_states.rank() != 3 ||

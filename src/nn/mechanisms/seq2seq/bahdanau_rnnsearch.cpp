@@ -17,10 +17,6 @@
 namespace attn::nn {
 namespace {
 
-Linear without_bias(std::int64_t in, std::int64_t out) {
-  return Linear({.in = in, .out = out, .bias = Bias::none});
-}
-
 /// The larger of each neighbouring pair: [..., 2 n] -> [..., n].
 Tensor maxout(const Tensor& m) {
   Shape pairs = m.shape();

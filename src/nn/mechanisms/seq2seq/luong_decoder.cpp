@@ -33,10 +33,7 @@ LuongDecoder::LuongDecoder(const LuongDecoderOptions& options)
     : embedding_(add("embedding",
                      Embedding({.rows = options.vocabulary, .features = options.embedding}))),
       loop_(add_unnamed(LuongLoop(loop_of(options)))),
-      w_s_(add(
-          "W_s",
-          Linear({.in = options.attentional, .out = options.vocabulary, .bias = Bias::none}))) {
-}
+      w_s_(add("W_s", without_bias(options.attentional, options.vocabulary))) {}
 
 DecoderSource LuongDecoder::read(const Tensor& enc, const Tensor& lengths) const {
   const Tensor values = padding::zero_past(enc, lengths);

@@ -23,15 +23,9 @@ Attended pooled(const Tensor& hidden, const Tensor& w, const Tensor& items,
 }  // namespace
 
 ParallelCoAttention::ParallelCoAttention(const CoAttentionOptions& options)
-    : w_b_(add(
-          "W_b",
-          Linear({.in = options.image_dim, .out = options.question_dim, .bias = Bias::none}))),
-      w_v_(add(
-          "W_v",
-          Linear({.in = options.image_dim, .out = options.hidden_dim, .bias = Bias::none}))),
-      w_q_(add(
-          "W_q",
-          Linear({.in = options.question_dim, .out = options.hidden_dim, .bias = Bias::none}))),
+    : w_b_(add("W_b", without_bias(options.image_dim, options.question_dim))),
+      w_v_(add("W_v", without_bias(options.image_dim, options.hidden_dim))),
+      w_q_(add("W_q", without_bias(options.question_dim, options.hidden_dim))),
       w_hv_(add("w_hv", fan_in_uniform({options.hidden_dim}, options.hidden_dim))),
       w_hq_(add("w_hq", fan_in_uniform({options.hidden_dim}, options.hidden_dim))) {}
 
