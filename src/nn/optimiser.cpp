@@ -15,7 +15,6 @@
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "kernels/cpu/isa_table.hpp"
-#include "nn/cpu/optimiser_table.hpp"
 #include "nn/gpu/optimiser.hpp"
 #include "nn/replace.hpp"
 #include "nn/updates.hpp"

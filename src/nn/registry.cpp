@@ -44,8 +44,8 @@ std::string header_of(const Mechanism& mechanism) {
 Registry& registry() {
   static Registry all = [] {
     Registry known;
-    for (const auto& [family, list] : adapt::kFamilies) {
-      for (Mechanism& mechanism : list()) {
+    for (const auto& [family, table] : adapt::kFamilies) {
+      for (Mechanism& mechanism : table()) {
         mechanism.family = family;
         if (mechanism.header.empty()) mechanism.header = header_of(mechanism);
         known.emplace(mechanism.name, std::move(mechanism));

@@ -1,10 +1,12 @@
-/// What one step of an optimiser does to a number, for scalars, SIMD lanes and GPU threads.
+/// What one step of an optimiser does to a number, for scalars, SIMD lanes and GPU threads, and
+/// the kernels of one instruction set.
 
 #pragma once
 
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
+#include <cstdint>
 
 #include "attn/core/macros.hpp"
 #include "attn/core/math.hpp"
@@ -69,3 +71,13 @@ struct SgdStep {
 };
 
 }  // namespace attn::nn
+
+namespace attn::cpu {
+
+struct OptimiserTable {
+  /// One step for a run of numbers.
+  void (*adam)(std::int64_t count, const nn::AdamStep& step, const float* grad,
+               float* parameter, float* mean, float* square);
+};
+
+}  // namespace attn::cpu

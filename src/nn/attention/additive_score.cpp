@@ -19,4 +19,12 @@ Attended AdditiveScore::forward(const Tensor& q, const Tensor& k, const Tensor& 
                 softmax_with_dropout(*this, dropout_), want);
 }
 
+Attended additive_pooling(const Tensor& hidden, const Tensor& w, const Tensor& items,
+                          const Keep& keep) {
+  const Tensor nobody =
+      Tensor::zeros({hidden.size(0), 1, hidden.size(2)}, hidden.dtype(), hidden.device());
+  return attend(nobody, hidden, items, spec::additive(w), keep, spec::softmax(),
+                Want::output | Want::weights);
+}
+
 }  // namespace attn::nn

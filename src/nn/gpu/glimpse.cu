@@ -1,6 +1,6 @@
 #include <cstdint>
 
-#include "nn/gpu/glimpse.hpp"
+#include "nn/mechanisms/glimpse/retina.hpp"
 #include "tensor/gpu/launch.cuh"
 
 namespace attn::gpu {

@@ -5,7 +5,6 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -137,21 +136,17 @@ std::vector<Mechanism> composed_mechanisms();
 std::vector<Mechanism> applied_mechanisms();
 std::vector<Mechanism> control_mechanisms();
 
-inline constexpr std::array kFamilies{
-    std::pair{"pooling", &pooling_mechanisms},
-    std::pair{"regression", &regression_mechanisms},
-    std::pair{"score", &score_mechanisms},
-    std::pair{"heads", &heads_mechanisms},
-    std::pair{"seq2seq", &seq2seq_mechanisms},
-    std::pair{"local", &local_mechanisms},
-    std::pair{"hard", &hard_mechanisms},
-    std::pair{"glimpse", &glimpse_mechanisms},
-    std::pair{"position", &position_mechanisms},
-    std::pair{"pointer", &pointer_mechanisms},
-    std::pair{"vision", &vision_mechanisms},
-    std::pair{"composed", &composed_mechanisms},
-    std::pair{"applied", &applied_mechanisms},
-    std::pair{"control", &control_mechanisms},
+struct Family {
+  const char* name;
+  std::vector<Mechanism> (*table)();
 };
+inline constexpr Family kFamilies[] = {
+    {"pooling", pooling_mechanisms},   {"regression", regression_mechanisms},
+    {"score", score_mechanisms},       {"heads", heads_mechanisms},
+    {"seq2seq", seq2seq_mechanisms},   {"local", local_mechanisms},
+    {"hard", hard_mechanisms},         {"glimpse", glimpse_mechanisms},
+    {"position", position_mechanisms}, {"pointer", pointer_mechanisms},
+    {"vision", vision_mechanisms},     {"composed", composed_mechanisms},
+    {"applied", applied_mechanisms},   {"control", control_mechanisms}};
 
 }  // namespace attn::nn::adapt

@@ -5,7 +5,6 @@
 
 #include "attn/core/error.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "nn/gpu/glimpse.hpp"
 #include "nn/gpu/optimiser.hpp"
 #include "nn/mechanisms/glimpse/retina.hpp"
 #include "nn/updates.hpp"

@@ -47,4 +47,10 @@ class AdditiveScore : public Module {
 using AdditiveAttention = AdditiveScore;
 using AdditiveAttentionOptions = AdditiveScoreOptions;
 
+/// softmax(w . tanh(hidden)) over the items and the sum of them, with a query learnt in w:
+/// hidden [batch, items, hidden_dim], items [batch, items, dim]; output [batch, 1, dim], and
+/// weights.
+Attended additive_pooling(const Tensor& hidden, const Tensor& w, const Tensor& items,
+                          const Keep& keep);
+
 }  // namespace attn::nn

@@ -69,6 +69,12 @@ class LuongAttention : public Module {
   /// h [batch, queries, query_dim]; `first` is the position of the first query.
   Attended forward(const Tensor& h, const DecoderSource& source, std::int64_t first,
                    const AttentionContext& context) const;
+  /// Everywhere, at once: q [batch, queries, query_dim], k [batch, keys, key_dim], v [batch,
+  /// keys, value_dim].
+  Attended forward(const Tensor& q, const Tensor& k, const Tensor& v, const Keep& keep = {},
+                   const Want& want = Want::output) const {
+    return forward(q, read(k, v, {}), 0, {.keep = keep, .want = want});
+  }
 
   // Its parts, for those who look inside and for luong_decode.
 

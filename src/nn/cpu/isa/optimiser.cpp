@@ -3,7 +3,6 @@
 
 #include "attn/kernels/cpu/lane.hpp"
 #include "kernels/cpu/isa_table.hpp"
-#include "nn/cpu/optimiser_table.hpp"
 #include "nn/updates.hpp"
 
 namespace attn::cpu::inline ATTN_TARGET {
@@ -11,7 +10,7 @@ namespace {
 
 using Numbers = nn::AdamNumbers<Lane>;
 
-void adam(std::int64_t count, const AdamStep& step, const float* grad, float* parameter,
+void adam(std::int64_t count, const nn::AdamStep& step, const float* grad, float* parameter,
           float* mean, float* square) {
   std::int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes) {

@@ -7,6 +7,7 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
+#include "attn/nn/attention/additive_score.hpp"
 #include "attn/nn/init.hpp"
 #include "attn/nn/linear.hpp"
 #include "attn/nn/recurrent.hpp"
@@ -35,14 +36,6 @@ Tensor words_of(const Tensor& word_lens, const Tensor& sentence_lens, std::int64
   return Tensor::from(counts, {batch * sentences});
 }
 
-/// softmax(u . tanh(hidden)) over items [batch, items, dim], and the sum of them.
-Attended pooled(const Tensor& hidden, const Tensor& u, const Tensor& items, const Keep& keep) {
-  const Tensor nobody =
-      Tensor::zeros({hidden.size(0), 1, hidden.size(2)}, hidden.dtype(), hidden.device());
-  return attend(nobody, hidden, items, spec::additive(u), keep, spec::softmax(),
-                Want::output | Want::weights);
-}
-
 }  // namespace
 
 HierarchicalAttention::HierarchicalAttention(const HierarchicalAttentionOptions& options)
@@ -67,7 +60,7 @@ DocumentLook HierarchicalAttention::forward(const Tensor& word_states, const Ten
   const std::int64_t words = word_states.size(2);
   const Tensor counts = words_of(word_lens, sentence_lens, batch, sentences, words);
   const Tensor known = padding::zero_past(word_states.flatten(0, 1), counts);
-  const Attended read = pooled(word_(known), u_w_, known, spec::lengths(counts));
+  const Attended read = additive_pooling(word_(known), u_w_, known, spec::lengths(counts));
   const Tensor vectors = read.output.reshape({batch, sentences, word_states.size(3)});
 
   const Tensor states = gru_ ? (*gru_)(vectors, {}, sentence_lens).out : vectors;
@@ -75,8 +68,8 @@ DocumentLook HierarchicalAttention::forward(const Tensor& word_states, const Ten
   const auto* count = counts.data<std::int64_t>();
   bool* flag = counted.mutable_data<bool>();
   for (std::int64_t i = 0; i < batch * sentences; ++i) flag[i] = count[i] > 0;
-  const Attended looked =
-      pooled(sentence_(states), u_s_, states, spec::dense(counted.to(states.device())));
+  const Attended looked = additive_pooling(sentence_(states), u_s_, states,
+                                           spec::dense(counted.to(states.device())));
   return {read.weights.reshape({batch, sentences, words}), vectors, looked.weights.squeeze(1),
           looked.output.squeeze(1)};
 }

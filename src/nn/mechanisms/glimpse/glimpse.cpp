@@ -9,7 +9,6 @@
 #include "attn/core/error.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "nn/gpu/glimpse.hpp"
 #include "nn/mechanisms/glimpse/retina.hpp"
 #include "tensor/op.hpp"
 

@@ -1,4 +1,4 @@
-/// Where the cells of a glimpse lie: one geometry for both devices.
+/// Where the cells of a glimpse lie: one geometry for both devices, and glimpses on the GPU.
 
 #pragma once
 
@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "attn/core/macros.hpp"
+#include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
 
@@ -77,3 +78,13 @@ struct Retina {
 };
 
 }  // namespace attn::nn
+
+namespace attn::gpu {
+
+/// patches = what the retina sees of the packed image; f32 or f64, centres i64 [batch, 2].
+void glimpse(const nn::Retina& retina, const Tensor& image, const Tensor& centres,
+             const Tensor& patches);
+void glimpse_backward(const nn::Retina& retina, const Tensor& grad, const Tensor& centres,
+                      const Tensor& down);
+
+}  // namespace attn::gpu

@@ -1,5 +1,6 @@
 #include "attn/nn/mechanisms/vision/co_attention_parallel.hpp"
 
+#include "attn/nn/attention/additive_score.hpp"
 #include "attn/nn/init.hpp"
 #include "attn/nn/linear.hpp"
 #include "attn/tensor/attend.hpp"
@@ -9,18 +10,6 @@
 #include "nn/padding.hpp"
 
 namespace attn::nn {
-namespace {
-
-/// softmax(w . tanh(hidden)) over the items of one side, and the sum of them.
-Attended pooled(const Tensor& hidden, const Tensor& w, const Tensor& items,
-                const Tensor& lengths) {
-  const Tensor nobody =
-      Tensor::zeros({hidden.size(0), 1, hidden.size(2)}, hidden.dtype(), hidden.device());
-  return attend(nobody, hidden, items, spec::additive(w), padding::keys(lengths),
-                spec::softmax(), Want::output | Want::weights);
-}
-
-}  // namespace
 
 ParallelCoAttention::ParallelCoAttention(const CoAttentionOptions& options)
     : w_b_(add("W_b", without_bias(options.image_dim, options.question_dim))),
@@ -49,9 +38,10 @@ CoAttentionLook ParallelCoAttention::forward(const CoAttentionInputs& in,
       attend(image, asked, question_hidden, affinity,
              padding::pairs(in.image_lens, in.question_lens, regions, words), spec::identity());
 
-  const Attended seen = pooled(image_hidden + by_region.output, w_hv_, image, in.image_lens);
-  const Attended read =
-      pooled(question_hidden + by_word.output, w_hq_, question, in.question_lens);
+  const Attended seen = additive_pooling(image_hidden + by_region.output, w_hv_, image,
+                                         padding::keys(in.image_lens));
+  const Attended read = additive_pooling(question_hidden + by_word.output, w_hq_, question,
+                                         padding::keys(in.question_lens));
   return {by_word.weights, seen.weights.squeeze(1), read.weights.squeeze(1),
           seen.output.squeeze(1), read.output.squeeze(1)};
 }

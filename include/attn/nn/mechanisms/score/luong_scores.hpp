@@ -13,38 +13,29 @@
 
 namespace attn::nn {
 
-/// General attention: score(q, k) = q^T W k, a learnt similarity of different spaces.
-/// Luong, Pham and Manning, 2015, arXiv:1508.04025.
 struct GeneralAttentionOptions {
   std::int64_t query_dim;
   std::int64_t key_dim;
 };
 
-/// w = softmax(q^T W_a k), context = w v. The keys are projected once: W_a k.
+/// General: w = softmax(q^T W_a k), context = w v, a learnt similarity of different spaces. The
+/// keys are projected once: W_a k.
 class GeneralAttention : public LuongAttention {
  public:
   explicit GeneralAttention(const GeneralAttentionOptions& options)
       : LuongAttention({.query_dim = options.query_dim,
                         .key_dim = options.key_dim,
                         .score = LuongScore::general}) {}
-
-  /// q [batch, queries, query_dim], k [batch, keys, key_dim], v [batch, keys, value_dim].
-  Attended forward(const Tensor& q, const Tensor& k, const Tensor& v, const Keep& keep = {},
-                   const Want& want = Want::output) const {
-    return LuongAttention::forward(q, read(k, v, {}), 0, {.keep = keep, .want = want});
-  }
 };
 
-/// Concat attention: score(q, k) = v_a . tanh(W_a [q; k]). Luong, Pham and Manning, 2015,
-/// arXiv:1508.04025.
 struct ConcatAttentionOptions {
   std::int64_t query_dim;
   std::int64_t key_dim;
   std::int64_t hidden_dim;
 };
 
-/// w = softmax(v_a . tanh(W_a [q; k])), context = w v, the query first. W_a [q; k] is W_a's
-/// first columns times q plus its last times k, so no pair is ever joined.
+/// Concat: w = softmax(v_a . tanh(W_a [q; k])), context = w v, the query first. W_a [q; k] is
+/// W_a's first columns times q plus its last times k, so no pair is ever joined.
 class ConcatAttention : public LuongAttention {
  public:
   explicit ConcatAttention(const ConcatAttentionOptions& options)
@@ -52,22 +43,15 @@ class ConcatAttention : public LuongAttention {
                         .key_dim = options.key_dim,
                         .score = LuongScore::concat,
                         .hidden_dim = options.hidden_dim}) {}
-
-  /// q [batch, queries, query_dim], k [batch, keys, key_dim], v [batch, keys, value_dim].
-  Attended forward(const Tensor& q, const Tensor& k, const Tensor& v, const Keep& keep = {},
-                   const Want& want = Want::output) const {
-    return LuongAttention::forward(q, read(k, v, {}), 0, {.keep = keep, .want = want});
-  }
 };
 
-/// Location attention: the query alone tells where to look. Luong, Pham and Manning, 2015,
-/// arXiv:1508.04025.
 struct LocationAttentionOptions {
   std::int64_t query_dim;
   std::int64_t max_keys;
 };
 
-/// w = softmax((W_a q)[0 .. keys)), context = w v. Rows of W_a past the keys are not used.
+/// Location, the query alone tells where: w = softmax((W_a q)[0 .. keys)), context = w v. Rows
+/// of W_a past the keys are not used.
 class LocationAttention : public LuongAttention {
  public:
   explicit LocationAttention(const LocationAttentionOptions& options)
