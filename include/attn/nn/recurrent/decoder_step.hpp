@@ -13,9 +13,9 @@ namespace attn::nn {
 
 /// What goes from step to step; parts that a decoder does not have are not defined.
 struct DecoderState {
-  Tensor hidden;       ///< [layers, batch, hidden]
-  Tensor cell;         ///< the same, of an LSTM
-  Tensor attentional;  ///< [batch, attentional], of a decoder with input feeding
+  Tensor hidden;         ///< [layers, batch, hidden]
+  Tensor cell{};         ///< the same, of an LSTM
+  Tensor attentional{};  ///< [batch, attentional], of a decoder with input feeding
 };
 
 struct DecoderStep {

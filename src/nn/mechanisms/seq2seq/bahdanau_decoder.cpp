@@ -59,9 +59,7 @@ BahdanauDecoded BahdanauDecoder::forward(const Tensor& enc, const Tensor& state,
 DecoderStep BahdanauDecoder::step(const Tensor& tokens, const DecoderSource& source,
                                   const DecoderState& state) const {
   const BahdanauDecoded one = run(source, state.hidden, tokens.unsqueeze(1));
-  return {one.logits.squeeze(1),
-          one.weights.squeeze(1),
-          {.hidden = one.state, .cell = {}, .attentional = {}}};
+  return {one.logits.squeeze(1), one.weights.squeeze(1), {.hidden = one.state}};
 }
 
 }  // namespace attn::nn

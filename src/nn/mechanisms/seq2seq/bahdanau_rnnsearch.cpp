@@ -52,8 +52,7 @@ RnnSearch::Begun RnnSearch::begin(const Tensor& source, const Tensor& lengths) c
       encoder_(src_embedding_(padding::zero_ids_past(source, lengths)), {}, lengths);
   // The backward direction ends at the first word: its last state is <-h_1.
   const Tensor first = tanh(w_init_(read.state.select(0, 1)));
-  return {{u_a_(read.out), read.out, lengths},
-          {.hidden = first.unsqueeze(0), .cell = {}, .attentional = {}}};
+  return {{u_a_(read.out), read.out, lengths}, {.hidden = first.unsqueeze(0)}};
 }
 
 RnnSearchDecoded RnnSearch::run(const Tensor& tokens, const DecoderSource& source,
@@ -77,9 +76,7 @@ RnnSearchDecoded RnnSearch::forward(const Tensor& source, const Tensor& tokens,
 DecoderStep RnnSearch::step(const Tensor& tokens, const DecoderSource& source,
                             const DecoderState& state) const {
   const RnnSearchDecoded one = run(tokens.unsqueeze(1), source, state);
-  return {one.logits.squeeze(1),
-          one.weights.squeeze(1),
-          {.hidden = one.state.unsqueeze(0), .cell = {}, .attentional = {}}};
+  return {one.logits.squeeze(1), one.weights.squeeze(1), {.hidden = one.state.unsqueeze(0)}};
 }
 
 }  // namespace attn::nn

@@ -59,7 +59,7 @@ Seq2SeqRnnResult Seq2SeqRnn::forward(const Tensor& source, const Tensor& target,
 }
 
 DecoderState Seq2SeqRnn::start(const Tensor& source, const Tensor& lengths) const {
-  return {.hidden = encoder_.forward(source, lengths).state, .cell = {}, .attentional = {}};
+  return {.hidden = encoder_.forward(source, lengths).state};
 }
 
 DecoderSource Seq2SeqRnn::read(const DecoderState& start) const {
@@ -70,8 +70,7 @@ DecoderStep Seq2SeqRnn::step(const Tensor& tokens, const DecoderSource& source,
                              const DecoderState& state) const {
   const RnnDecoder::Result written =
       decoder_.forward(tokens.unsqueeze(1), source.values.squeeze(1), state.hidden);
-  return {
-      written.logits.squeeze(1), {}, {.hidden = written.state, .cell = {}, .attentional = {}}};
+  return {written.logits.squeeze(1), {}, {.hidden = written.state}};
 }
 
 }  // namespace attn::nn

@@ -23,7 +23,7 @@ inline GreedyDecoded bahdanau_greedy(const BahdanauDecoder& decoder, const Tenso
       [&](const Tensor& tokens, const DecoderState& before) {
         return decoder.step(tokens, source, before);
       },
-      {.hidden = state, .cell = {}, .attentional = {}}, options);
+      {.hidden = state}, options);
 }
 
 }  // namespace attn::nn
