@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "attn/models/seq2seq.hpp"
-#include "attn/models/steering.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 

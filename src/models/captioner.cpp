@@ -21,10 +21,8 @@
 #include "attn/tensor/ops/normalise.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/ops/reduce.hpp"
-#include "attn/tensor/ops/rnn.hpp"
 #include "attn/tensor/random.hpp"
 #include "attn/tensor/tape.hpp"
-#include "attn/tensor/tensor.hpp"
 #include "models/token_loss.hpp"
 
 namespace attn::models {

@@ -7,11 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "attn/models/options.hpp"
 #include "attn/models/seq2seq.hpp"
 #include "attn/nn/linear.hpp"
 #include "attn/nn/mechanisms/composed/multi_step_attention.hpp"
-#include "attn/nn/module.hpp"
 #include "attn/nn/position/sinusoidal_encoding.hpp"
 #include "attn/nn/recurrent/decoder_step.hpp"
 #include "attn/tensor/attend.hpp"
@@ -19,7 +17,6 @@
 #include "attn/tensor/ops/normalise.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/tape.hpp"
-#include "attn/tensor/tensor.hpp"
 #include "models/cached_decoding.hpp"
 #include "models/kinds.hpp"
 #include "models/token_loss.hpp"

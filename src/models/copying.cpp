@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "attn/core/dtype.hpp"
-#include "attn/models/options.hpp"
 #include "attn/models/seq2seq.hpp"
 #include "attn/nn/attention/multi_head_attention.hpp"
 #include "attn/nn/mechanisms/pointer/pointer_generator.hpp"
@@ -15,7 +14,6 @@
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/tape.hpp"
-#include "attn/tensor/tensor.hpp"
 #include "models/token_loss.hpp"
 
 namespace attn::models {

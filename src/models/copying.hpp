@@ -7,12 +7,10 @@
 
 #include <cstdint>
 
-#include "attn/models/options.hpp"
 #include "attn/models/seq2seq.hpp"
 #include "attn/nn/attention/multi_head_attention.hpp"
 #include "attn/nn/mechanisms/pointer/pointer_generator.hpp"
 #include "attn/nn/module.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::models {
 

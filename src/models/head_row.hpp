@@ -9,7 +9,6 @@
 
 #include "attn/models/seq2seq.hpp"
 #include "attn/tensor/attend.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::models {
 

@@ -7,7 +7,6 @@
 
 #include <memory>
 
-#include "attn/models/options.hpp"
 #include "attn/models/seq2seq.hpp"
 
 namespace attn::models {

@@ -7,12 +7,10 @@
 
 #include "attn/core/error.hpp"
 #include "attn/nn/conv.hpp"
-#include "attn/nn/module.hpp"
 #include "attn/tensor/ops/conv.hpp"
 #include "attn/tensor/ops/join.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/tape.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::models {
 namespace {

@@ -11,8 +11,6 @@
 #include "attn/nn/recurrent.hpp"
 #include "attn/tensor/ops/join.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
-#include "attn/tensor/ops/rnn.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::models {
 namespace {

@@ -11,9 +11,7 @@
 #include "attn/models/options.hpp"
 #include "attn/nn/dropout.hpp"
 #include "attn/nn/linear.hpp"
-#include "attn/nn/module.hpp"
 #include "attn/nn/recurrent.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::models {
 

@@ -1,10 +1,7 @@
 // The model without attention.
 
-#include "attn/tensor/ops/rnn.hpp"
-
 #include <memory>
 
-#include "attn/models/options.hpp"
 #include "attn/models/seq2seq.hpp"
 #include "attn/nn/linear.hpp"
 #include "attn/nn/recurrent.hpp"
@@ -13,7 +10,6 @@
 #include "attn/tensor/ops/normalise.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/tape.hpp"
-#include "attn/tensor/tensor.hpp"
 #include "models/cached_decoding.hpp"
 #include "models/kinds.hpp"
 #include "models/recurrent_encoder.hpp"

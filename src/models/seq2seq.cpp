@@ -5,8 +5,6 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
-#include "attn/models/options.hpp"
-#include "attn/models/steering.hpp"
 #include "models/head_row.hpp"
 #include "models/kinds.hpp"
 

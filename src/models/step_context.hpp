@@ -9,7 +9,6 @@
 #include "attn/models/steering.hpp"
 #include "attn/nn/attention/multi_head_attention.hpp"
 #include "attn/tensor/attend.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::models {
 

@@ -3,7 +3,6 @@
 #include <cstdint>
 
 #include "attn/core/error.hpp"
-#include "attn/models/options.hpp"
 #include "attn/models/seq2seq.hpp"
 
 namespace attn::models {

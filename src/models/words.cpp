@@ -10,7 +10,6 @@
 #include "attn/tensor/ops/matmul.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/random.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::models {
 namespace {

@@ -8,8 +8,6 @@
 #include "attn/core/dtype.hpp"
 #include "attn/models/options.hpp"
 #include "attn/nn/dropout.hpp"
-#include "attn/nn/module.hpp"
-#include "attn/tensor/tensor.hpp"
 #include "models/packed_linear.hpp"
 
 namespace attn::models {

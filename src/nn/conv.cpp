@@ -5,7 +5,6 @@
 #include "attn/nn/init.hpp"
 #include "attn/nn/linear.hpp"
 #include "attn/tensor/ops/conv.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
 namespace {

@@ -3,7 +3,6 @@
 #include "attn/nn/init.hpp"
 #include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/random.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
 

@@ -1,7 +1,6 @@
 #include "attn/nn/layer_norm.hpp"
 
 #include "attn/tensor/ops/normalise.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
 

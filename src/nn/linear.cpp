@@ -2,7 +2,6 @@
 
 #include "attn/nn/init.hpp"
 #include "attn/tensor/ops/matmul.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
 

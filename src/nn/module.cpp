@@ -11,7 +11,6 @@
 #include "attn/core/error.hpp"
 #include "attn/tensor/storage.hpp"
 #include "attn/tensor/tape.hpp"
-#include "attn/tensor/tensor.hpp"
 #include "nn/replace.hpp"
 
 namespace attn::nn {

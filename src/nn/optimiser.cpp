@@ -13,7 +13,6 @@
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/tape.hpp"
-#include "attn/tensor/tensor.hpp"
 #include "kernels/cpu/isa_table.hpp"
 #include "nn/gpu/optimiser.hpp"
 #include "nn/replace.hpp"

@@ -7,8 +7,6 @@
 
 #include "attn/nn/init.hpp"
 #include "attn/nn/linear.hpp"
-#include "attn/tensor/ops/rnn.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
 namespace {

@@ -15,7 +15,6 @@
 #include "attn/core/error.hpp"
 #include "attn/nn/module.hpp"
 #include "attn/tensor/tape.hpp"
-#include "attn/tensor/tensor.hpp"
 #include "nn/mechanisms/adapt.hpp"
 #include "tensor/op.hpp"
 

@@ -16,7 +16,6 @@
 #include "attn/nn/module.hpp"
 #include "attn/tensor/from_array.hpp"
 #include "attn/tensor/tape.hpp"
-#include "attn/tensor/tensor.hpp"
 #include "tensor/op.hpp"
 
 namespace attn::nn {

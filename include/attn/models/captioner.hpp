@@ -14,9 +14,7 @@
 #include "attn/nn/linear.hpp"
 #include "attn/nn/mechanisms/hard/doubly_stochastic.hpp"
 #include "attn/nn/mechanisms/hard/hard_attention.hpp"
-#include "attn/nn/module.hpp"
 #include "attn/nn/recurrent.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::models {
 

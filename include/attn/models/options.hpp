@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "attn/nn/attention/luong_attention.hpp"
-#include "attn/tensor/ops/attention_decoder.hpp"
 
 namespace attn::models {
 

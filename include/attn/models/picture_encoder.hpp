@@ -8,8 +8,6 @@
 #include <cstdint>
 
 #include "attn/nn/conv.hpp"
-#include "attn/nn/module.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::models {
 

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "attn/models/seq2seq.hpp"
-#include "attn/models/steering.hpp"
 #include "attn/tensor/tensor.hpp"
 
 namespace attn::models {

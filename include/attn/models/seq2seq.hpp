@@ -8,10 +8,9 @@
 #include <memory>
 #include <vector>
 
-#include "attn/models/options.hpp"
-#include "attn/models/steering.hpp"
+#include "attn/models/options.hpp"   // IWYU pragma: export
+#include "attn/models/steering.hpp"  // IWYU pragma: export
 #include "attn/nn/module.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::models {
 

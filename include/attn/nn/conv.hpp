@@ -7,9 +7,9 @@
 #include <cstdint>
 
 #include "attn/nn/linear.hpp"
-#include "attn/nn/module.hpp"
+#include "attn/nn/module.hpp"  // IWYU pragma: export
 #include "attn/tensor/ops/conv.hpp"
-#include "attn/tensor/tensor.hpp"
+#include "attn/tensor/tensor.hpp"  // IWYU pragma: export
 
 namespace attn::nn {
 

@@ -4,8 +4,8 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
-#include "attn/nn/module.hpp"
-#include "attn/tensor/tensor.hpp"
+#include "attn/nn/module.hpp"      // IWYU pragma: export
+#include "attn/tensor/tensor.hpp"  // IWYU pragma: export
 
 namespace attn::nn {
 

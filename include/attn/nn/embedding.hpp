@@ -6,8 +6,8 @@
 
 #include <cstdint>
 
-#include "attn/nn/module.hpp"
-#include "attn/tensor/tensor.hpp"
+#include "attn/nn/module.hpp"      // IWYU pragma: export
+#include "attn/tensor/tensor.hpp"  // IWYU pragma: export
 
 namespace attn::nn {
 

@@ -15,7 +15,7 @@
 #include "attn/core/dtype.hpp"
 #include "attn/tensor/ops/normalise.hpp"
 #include "attn/tensor/storage.hpp"
-#include "attn/tensor/tensor.hpp"
+#include "attn/tensor/tensor.hpp"  // IWYU pragma: export
 
 namespace attn::nn {
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "attn/nn/linear.hpp"
-#include "attn/nn/module.hpp"
-#include "attn/tensor/ops/rnn.hpp"
-#include "attn/tensor/tensor.hpp"
+#include "attn/nn/module.hpp"       // IWYU pragma: export
+#include "attn/tensor/ops/rnn.hpp"  // IWYU pragma: export
+#include "attn/tensor/tensor.hpp"   // IWYU pragma: export
 
 namespace attn::nn {
 

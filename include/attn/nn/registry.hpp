@@ -18,7 +18,6 @@
 #include "attn/core/dtype.hpp"
 #include "attn/nn/module.hpp"
 #include "attn/tensor/random.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
 

@@ -19,7 +19,7 @@
 #include "attn/tensor/spec/score.hpp"       // IWYU pragma: export
 #include "attn/tensor/spec/sequences.hpp"   // IWYU pragma: export
 #include "attn/tensor/spec/stage.hpp"       // IWYU pragma: export
-#include "attn/tensor/tensor.hpp"
+#include "attn/tensor/tensor.hpp"           // IWYU pragma: export
 
 namespace attn {
 

@@ -10,9 +10,7 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
-#include "attn/models/options.hpp"
 #include "attn/models/seq2seq.hpp"
-#include "attn/models/steering.hpp"
 #include "attn/nn/attention/kv_cache.hpp"
 #include "attn/nn/attention/multi_head_attention.hpp"
 #include "attn/nn/recurrent/decoder_step.hpp"
@@ -20,7 +18,6 @@
 #include "attn/tensor/ops/normalise.hpp"
 #include "attn/tensor/storage.hpp"
 #include "attn/tensor/tape.hpp"
-#include "attn/tensor/tensor.hpp"
 #include "models/copying.hpp"
 #include "models/packed_linear.hpp"
 #include "models/step_context.hpp"

@@ -7,13 +7,10 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
-#include "attn/models/options.hpp"
 #include "attn/models/seq2seq.hpp"
-#include "attn/models/steering.hpp"
 #include "attn/nn/attention/multi_head_attention.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/tape.hpp"
-#include "attn/tensor/tensor.hpp"
 #include "models/copying.hpp"
 #include "models/head_row.hpp"
 #include "models/kinds.hpp"

@@ -9,16 +9,12 @@
 #include <optional>
 #include <vector>
 
-#include "attn/models/options.hpp"
 #include "attn/models/seq2seq.hpp"
-#include "attn/models/steering.hpp"
 #include "attn/nn/attention/kv_cache.hpp"
 #include "attn/nn/attention/multi_head_attention.hpp"
 #include "attn/nn/layer_norm.hpp"
-#include "attn/nn/module.hpp"
 #include "attn/nn/transformer/transformer_layer.hpp"
 #include "attn/tensor/ops/rotary.hpp"
-#include "attn/tensor/tensor.hpp"
 #include "models/copying.hpp"
 #include "models/packed_linear.hpp"
 #include "models/transformer/position_tables.hpp"

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "attn/models/options.hpp"
 #include "attn/models/seq2seq.hpp"
 #include "attn/nn/attention/kv_cache.hpp"
 #include "attn/nn/attention/multi_head_attention.hpp"
@@ -15,7 +14,6 @@
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/ops/rotary.hpp"
-#include "attn/tensor/tensor.hpp"
 #include "models/head_row.hpp"
 #include "models/packed_linear.hpp"
 #include "models/transformer/model.hpp"

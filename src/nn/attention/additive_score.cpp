@@ -2,7 +2,6 @@
 
 #include "attn/nn/linear.hpp"
 #include "attn/tensor/attend.hpp"
-#include "attn/tensor/tensor.hpp"
 #include "nn/attention/weight_dropout.hpp"
 
 namespace attn::nn {

@@ -11,7 +11,6 @@
 #include "attn/nn/init.hpp"
 #include "attn/nn/linear.hpp"
 #include "attn/tensor/tape.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
 

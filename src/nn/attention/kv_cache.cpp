@@ -16,7 +16,6 @@
 #include "attn/tensor/ops/join.hpp"
 #include "attn/tensor/storage.hpp"
 #include "attn/tensor/tape.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
 namespace {

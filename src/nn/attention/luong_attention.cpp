@@ -7,10 +7,8 @@
 #include "attn/nn/attention/multi_head_attention.hpp"
 #include "attn/nn/init.hpp"
 #include "attn/tensor/attend.hpp"
-#include "attn/tensor/ops/attention_decoder.hpp"
 #include "attn/tensor/ops/matmul.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
-#include "attn/tensor/tensor.hpp"
 #include "nn/padding.hpp"
 
 namespace attn::nn {

@@ -13,7 +13,6 @@
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/matmul.hpp"
 #include "attn/tensor/ops/rotary.hpp"
-#include "attn/tensor/tensor.hpp"
 #include "nn/attention/first_projection.hpp"
 #include "nn/attention/split_heads.hpp"
 #include "nn/attention/weight_dropout.hpp"

@@ -11,7 +11,6 @@
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/join.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
 namespace {

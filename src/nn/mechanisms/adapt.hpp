@@ -17,7 +17,6 @@
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/random.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::nn::adapt {
 

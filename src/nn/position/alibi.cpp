@@ -5,7 +5,6 @@
 #include "attn/core/dtype.hpp"
 #include "attn/score/alibi_slopes.hpp"
 #include "attn/tensor/attend.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
 

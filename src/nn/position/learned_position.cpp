@@ -5,7 +5,6 @@
 #include "attn/core/error.hpp"
 #include "attn/nn/embedding.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
 

@@ -6,7 +6,6 @@
 #include "attn/nn/embedding.hpp"
 #include "attn/score/t5_buckets.hpp"
 #include "attn/tensor/attend.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
 

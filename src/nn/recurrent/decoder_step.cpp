@@ -1,6 +1,5 @@
 #include "attn/nn/recurrent/decoder_step.hpp"
 
-#include "attn/tensor/ops/attention_decoder.hpp"
 #include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/tensor.hpp"
 

@@ -2,8 +2,6 @@
 
 #include "attn/nn/embedding.hpp"
 #include "attn/nn/recurrent.hpp"
-#include "attn/tensor/ops/rnn.hpp"
-#include "attn/tensor/tensor.hpp"
 #include "nn/padding.hpp"
 
 namespace attn::nn {

@@ -10,7 +10,6 @@
 #include "attn/nn/linear.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
-#include "attn/tensor/tensor.hpp"
 #include "nn/attention/first_projection.hpp"
 
 namespace attn::nn {

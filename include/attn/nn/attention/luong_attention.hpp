@@ -10,8 +10,7 @@
 #include "attn/nn/attention/multi_head_attention.hpp"
 #include "attn/nn/module.hpp"
 #include "attn/tensor/attend.hpp"
-#include "attn/tensor/ops/attention_decoder.hpp"
-#include "attn/tensor/tensor.hpp"
+#include "attn/tensor/ops/attention_decoder.hpp"  // IWYU pragma: export
 
 namespace attn::nn {
 

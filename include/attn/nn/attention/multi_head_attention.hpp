@@ -12,11 +12,9 @@
 #include <vector>
 
 #include "attn/nn/linear.hpp"
-#include "attn/nn/module.hpp"
 #include "attn/nn/position/relative_shaw.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/rotary.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
 

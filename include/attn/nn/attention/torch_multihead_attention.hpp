@@ -10,7 +10,6 @@
 #include "attn/nn/attention/multi_head_attention.hpp"
 #include "attn/nn/linear.hpp"
 #include "attn/tensor/attend.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
 

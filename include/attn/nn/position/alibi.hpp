@@ -9,7 +9,6 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/tensor/attend.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
 

@@ -8,10 +8,8 @@
 #include <cstdint>
 
 #include "attn/nn/embedding.hpp"
-#include "attn/nn/module.hpp"
 #include "attn/score/t5_buckets.hpp"
 #include "attn/tensor/attend.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
 

@@ -11,11 +11,8 @@
 #include "attn/nn/attention/luong_attention.hpp"
 #include "attn/nn/attention/multi_head_attention.hpp"
 #include "attn/nn/linear.hpp"
-#include "attn/nn/module.hpp"
 #include "attn/nn/recurrent.hpp"
 #include "attn/nn/recurrent/decoder_step.hpp"
-#include "attn/tensor/ops/attention_decoder.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
 

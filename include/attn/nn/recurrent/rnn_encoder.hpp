@@ -7,10 +7,7 @@
 #include <cstdint>
 
 #include "attn/nn/embedding.hpp"
-#include "attn/nn/module.hpp"
 #include "attn/nn/recurrent.hpp"
-#include "attn/tensor/ops/rnn.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
 

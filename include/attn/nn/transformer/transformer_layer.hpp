@@ -12,9 +12,7 @@
 #include "attn/nn/dropout.hpp"
 #include "attn/nn/layer_norm.hpp"
 #include "attn/nn/linear.hpp"
-#include "attn/nn/module.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
 

@@ -11,7 +11,6 @@
 #include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/ops/join.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
-#include "attn/tensor/tensor.hpp"
 #include "nn/padding.hpp"
 
 namespace attn::nn {

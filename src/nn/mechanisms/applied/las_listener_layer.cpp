@@ -5,8 +5,6 @@
 
 #include "attn/core/error.hpp"
 #include "attn/nn/recurrent.hpp"
-#include "attn/tensor/ops/rnn.hpp"
-#include "attn/tensor/tensor.hpp"
 #include "nn/padding.hpp"
 
 namespace attn::nn {

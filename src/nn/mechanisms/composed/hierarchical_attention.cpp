@@ -12,8 +12,6 @@
 #include "attn/nn/linear.hpp"
 #include "attn/nn/recurrent.hpp"
 #include "attn/tensor/attend.hpp"
-#include "attn/tensor/ops/rnn.hpp"
-#include "attn/tensor/tensor.hpp"
 #include "nn/padding.hpp"
 
 namespace attn::nn {

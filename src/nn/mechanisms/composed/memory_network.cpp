@@ -17,7 +17,6 @@
 #include "attn/tensor/random.hpp"
 #include "attn/tensor/storage.hpp"
 #include "attn/tensor/tape.hpp"
-#include "attn/tensor/tensor.hpp"
 #include "nn/padding.hpp"
 
 namespace attn::nn {

@@ -8,7 +8,6 @@
 #include "attn/tensor/ops/normalise.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/ops/reduce.hpp"
-#include "attn/tensor/tensor.hpp"
 #include "nn/padding.hpp"
 
 namespace attn::nn {

@@ -1,5 +1,6 @@
 // Control and composition, as mechanisms.
 
+#include <cstdint>
 #include <vector>
 
 #include "attn/nn/mechanisms/control/forced_attention.hpp"

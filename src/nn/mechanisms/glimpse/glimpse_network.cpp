@@ -2,7 +2,6 @@
 
 #include "attn/nn/linear.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
 

@@ -9,7 +9,6 @@
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/random.hpp"
 #include "attn/tensor/tape.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
 

@@ -6,7 +6,6 @@
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/ops/reduce.hpp"
-#include "attn/tensor/tensor.hpp"
 #include "nn/padding.hpp"
 
 namespace attn::nn {

@@ -14,7 +14,6 @@
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/random.hpp"
 #include "attn/tensor/tape.hpp"
-#include "attn/tensor/tensor.hpp"
 #include "nn/padding.hpp"
 
 namespace attn::nn {

@@ -1,7 +1,6 @@
 #include "attn/nn/mechanisms/heads/dot_product_attention.hpp"
 
 #include "attn/tensor/attend.hpp"
-#include "attn/tensor/tensor.hpp"
 #include "nn/attention/weight_dropout.hpp"
 
 namespace attn::nn {

@@ -13,7 +13,6 @@
 #include "attn/nn/transformer/transformer_layer.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/reduce.hpp"
-#include "attn/tensor/tensor.hpp"
 #include "nn/mechanisms/adapt.hpp"
 
 namespace attn::nn::adapt {

@@ -2,8 +2,6 @@
 
 #include "attn/nn/attention/luong_attention.hpp"
 #include "attn/tensor/attend.hpp"
-#include "attn/tensor/ops/attention_decoder.hpp"
-#include "attn/tensor/tensor.hpp"
 #include "nn/padding.hpp"
 
 namespace attn::nn {

@@ -12,7 +12,6 @@
 #include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/ops/reduce.hpp"
-#include "attn/tensor/tensor.hpp"
 #include "nn/padding.hpp"
 
 namespace attn::nn {

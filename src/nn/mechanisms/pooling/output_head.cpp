@@ -3,7 +3,6 @@
 #include "attn/nn/linear.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
 

@@ -1,5 +1,6 @@
 // Positions, added to features or inside the attention, as mechanisms.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,6 @@
 #include "attn/score/t5_buckets.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/rotary.hpp"
-#include "attn/tensor/tensor.hpp"
 #include "nn/mechanisms/adapt.hpp"
 
 namespace attn::nn::adapt {

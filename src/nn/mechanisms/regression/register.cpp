@@ -1,5 +1,6 @@
 // Kernel regression, as mechanisms.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -7,6 +8,7 @@
 #include "attn/core/error.hpp"
 #include "attn/nn/mechanisms/regression/kernel_regression.hpp"
 #include "attn/nn/mechanisms/regression/nadaraya_watson.hpp"
+#include "attn/nn/module.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "nn/mechanisms/adapt.hpp"

@@ -1,17 +1,12 @@
 #include "attn/nn/mechanisms/seq2seq/bahdanau_rnnsearch.hpp"
 
-#include <cstdint>
-
 #include "attn/nn/embedding.hpp"
 #include "attn/nn/init.hpp"
 #include "attn/nn/linear.hpp"
 #include "attn/nn/recurrent.hpp"
 #include "attn/nn/recurrent/decoder_step.hpp"
-#include "attn/tensor/ops/attention_decoder.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/ops/reduce.hpp"
-#include "attn/tensor/ops/rnn.hpp"
-#include "attn/tensor/tensor.hpp"
 #include "nn/padding.hpp"
 
 namespace attn::nn {

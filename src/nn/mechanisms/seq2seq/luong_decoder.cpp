@@ -6,8 +6,6 @@
 #include "attn/nn/linear.hpp"
 #include "attn/nn/recurrent/decoder_step.hpp"
 #include "attn/nn/recurrent/luong_loop.hpp"
-#include "attn/tensor/ops/attention_decoder.hpp"
-#include "attn/tensor/tensor.hpp"
 #include "nn/padding.hpp"
 
 namespace attn::nn {

@@ -10,7 +10,6 @@
 #include "attn/nn/mechanisms/seq2seq/luong_decoder.hpp"
 #include "attn/nn/mechanisms/seq2seq/seq2seq_rnn.hpp"
 #include "attn/nn/recurrent/rnn_encoder.hpp"
-#include "attn/tensor/ops/attention_decoder.hpp"
 #include "nn/mechanisms/adapt.hpp"
 
 namespace attn::nn::adapt {

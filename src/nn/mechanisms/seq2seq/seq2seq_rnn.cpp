@@ -7,8 +7,6 @@
 #include "attn/nn/recurrent/decoder_step.hpp"
 #include "attn/nn/recurrent/rnn_encoder.hpp"
 #include "attn/tensor/ops/join.hpp"
-#include "attn/tensor/ops/rnn.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
 namespace {

@@ -5,7 +5,6 @@
 #include "attn/nn/mechanisms/vision/co_attention_parallel.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/matmul.hpp"
-#include "attn/tensor/tensor.hpp"
 #include "nn/padding.hpp"
 
 namespace attn::nn {

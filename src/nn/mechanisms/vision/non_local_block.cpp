@@ -9,7 +9,6 @@
 #include "attn/tensor/ops/conv.hpp"
 #include "attn/tensor/ops/matmul.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
 

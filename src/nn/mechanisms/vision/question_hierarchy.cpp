@@ -5,7 +5,6 @@
 #include "attn/nn/conv.hpp"
 #include "attn/nn/recurrent.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
-#include "attn/tensor/tensor.hpp"
 #include "nn/padding.hpp"
 
 namespace attn::nn {

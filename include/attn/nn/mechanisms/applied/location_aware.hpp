@@ -9,9 +9,7 @@
 
 #include "attn/nn/conv.hpp"
 #include "attn/nn/linear.hpp"
-#include "attn/nn/module.hpp"
 #include "attn/tensor/attend.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
 

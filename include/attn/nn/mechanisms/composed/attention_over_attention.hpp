@@ -8,7 +8,6 @@
 #include <cstdint>
 
 #include "attn/tensor/attend.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
 

@@ -9,9 +9,7 @@
 #include <optional>
 
 #include "attn/nn/linear.hpp"
-#include "attn/nn/module.hpp"
 #include "attn/nn/recurrent.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
 

@@ -10,8 +10,6 @@
 #include <vector>
 
 #include "attn/nn/linear.hpp"
-#include "attn/nn/module.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
 

@@ -12,8 +12,6 @@
 
 #include "attn/nn/embedding.hpp"
 #include "attn/nn/linear.hpp"
-#include "attn/nn/module.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
 

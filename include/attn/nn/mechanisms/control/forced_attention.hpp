@@ -6,7 +6,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "attn/tensor/attend.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
 

@@ -9,7 +9,6 @@
 
 #include "attn/nn/attention/luong_attention.hpp"
 #include "attn/tensor/attend.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
 

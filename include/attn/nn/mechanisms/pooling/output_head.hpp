@@ -8,10 +8,8 @@
 #include <cstdint>
 
 #include "attn/nn/linear.hpp"
-#include "attn/nn/module.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
 

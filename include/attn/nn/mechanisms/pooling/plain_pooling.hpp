@@ -6,7 +6,6 @@
 
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/reduce.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
 

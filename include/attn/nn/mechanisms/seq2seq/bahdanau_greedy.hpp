@@ -7,7 +7,6 @@
 #include "attn/nn/mechanisms/seq2seq/bahdanau_decoder.hpp"
 #include "attn/nn/recurrent/decoder_step.hpp"
 #include "attn/nn/recurrent/greedy.hpp"
-#include "attn/tensor/ops/attention_decoder.hpp"
 #include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {

@@ -10,7 +10,6 @@
 #include "attn/nn/mechanisms/vision/co_attention_parallel.hpp"
 #include "attn/nn/module.hpp"
 #include "attn/tensor/attend.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
 

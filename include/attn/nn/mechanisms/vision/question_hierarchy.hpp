@@ -8,9 +8,7 @@
 #include <cstdint>
 
 #include "attn/nn/conv.hpp"
-#include "attn/nn/module.hpp"
 #include "attn/nn/recurrent.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
 

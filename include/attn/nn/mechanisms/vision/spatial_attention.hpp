@@ -7,7 +7,6 @@
 
 #include "attn/nn/mechanisms/vision/text_score.hpp"
 #include "attn/tensor/attend.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
 

@@ -9,7 +9,6 @@
 
 #include "attn/nn/module.hpp"
 #include "attn/tensor/spec/score.hpp"
-#include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
 
