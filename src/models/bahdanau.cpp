@@ -25,7 +25,6 @@
 #include "models/head_row.hpp"
 #include "models/kinds.hpp"
 #include "models/recurrent_encoder.hpp"
-#include "models/step_context.hpp"
 #include "models/token_loss.hpp"
 #include "models/words.hpp"
 
@@ -148,7 +147,7 @@ class BahdanauModel final : public Seq2Seq {
         additive_scores(only(linear(top, alignment_.query_weight())), only(state.source.keys),
                         on_cpu(alignment_.score_weight()), 1.0 / steering.temperature);
     made.open = open_keys(spec::lengths(state.source.lengths) &&
-                              step_context(steering, row, 1, state.source.values).keep,
+                              steering.context(row, 1, state.source.values).keep,
                           {1, 1, 1, state.source.values.size(1)}, place, 0, top.device());
     made.values = only(state.source.values);
     const Aligned looked = aligned(words_.target(batch.input.slice(1, row, row + 1)), state);
@@ -204,9 +203,8 @@ class BahdanauModel final : public Seq2Seq {
     state.hidden = read.state;
     Run made{.logits = {}, .weights = weights, .copied = {}};
     if (copy_) {
-      made.copied =
-          copy_->forward(state.copying, read.states, y, state.covered, options,
-                         step_context(state.steering, state.steps, 1, state.source.values));
+      made.copied = copy_->forward(state.copying, read.states, y, state.covered, options,
+                                   state.steering.context(state.steps, 1, state.source.values));
       made.weights = made.copied.weights;
       state.covered = made.copied.covered;
     }

@@ -20,7 +20,6 @@
 #include "models/head_row.hpp"
 #include "models/kinds.hpp"
 #include "models/recurrent_encoder.hpp"
-#include "models/step_context.hpp"
 #include "models/token_loss.hpp"
 #include "models/words.hpp"
 
@@ -134,7 +133,7 @@ class LuongModel final : public Seq2Seq {
     // A steered run has one step.
     for (std::int64_t t = 0; t < row; ++t) run(y.slice(1, t, t + 1), state);
     return row_of(loop_.attention(), loop_.query(y.slice(1, row, row + 1), state.decoder),
-                  state.source, row, step_context(steering, row, 1, state.source.values));
+                  state.source, row, steering.context(row, 1, state.source.values));
   }
 
   Prediction step(const Tensor& tokens, State& state) const {
@@ -154,7 +153,7 @@ class LuongModel final : public Seq2Seq {
     nn::LuongLoop::ContextOf context;
     if (!state.steering.as_trained())
       context = [&](std::int64_t first, std::int64_t steps) {
-        return step_context(state.steering, first, steps, state.source.values);
+        return state.steering.context(first, steps, state.source.values);
       };
     const std::int64_t first = state.steps;
     state.steps += y.size(1);

@@ -6,7 +6,8 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
-#include "attn/tensor/tensor.hpp"
+#include "attn/nn/attention/multi_head_attention.hpp"
+#include "attn/tensor/attend.hpp"
 
 namespace attn::models {
 namespace {
@@ -46,6 +47,13 @@ Tensor Steering::open(std::int64_t first, std::int64_t steps, std::int64_t exten
       if (here(one) && one.position < extent) row[one.position] = true;
   }
   return flags;
+}
+
+nn::AttentionContext Steering::context(std::int64_t first, std::int64_t steps,
+                                       const Tensor& source) const {
+  if (as_trained()) return {};
+  return {.keep = spec::dense(open(first, steps, source.size(1)).to(source.device())),
+          .temperature = temperature};
 }
 
 }  // namespace attn::models

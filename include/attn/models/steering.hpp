@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "attn/nn/attention/multi_head_attention.hpp"
 #include "attn/tensor/tensor.hpp"
 
 namespace attn::models {
@@ -32,6 +33,9 @@ struct Steering {
   /// The positions that steps first, first + 1, ... may attend to: boolean [steps, extent].
   /// Several positions forced at one step are all open.
   Tensor open(std::int64_t first, std::int64_t steps, std::int64_t extent) const;
+  /// The same as attention takes it, over what was read, [batch, source, ...].
+  nn::AttentionContext context(std::int64_t first, std::int64_t steps,
+                               const Tensor& source) const;
 };
 
 }  // namespace attn::models

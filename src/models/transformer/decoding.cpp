@@ -20,7 +20,6 @@
 #include "attn/tensor/tape.hpp"
 #include "models/copying.hpp"
 #include "models/packed_linear.hpp"
-#include "models/step_context.hpp"
 #include "models/transformer/model.hpp"
 #include "models/transformer/position_tables.hpp"
 
@@ -108,7 +107,7 @@ Prediction TransformerDecoding::step(const Tensor& tokens) {
   // Rows of a source are not positions: all of them are at the same place.
   const Transformer::Input in =
       model_.input(tokens.reshape({sources_, group_}), next_position());
-  const nn::AttentionContext steering = step_context(steering_, length_, 1, memory_.front());
+  const nn::AttentionContext steering = steering_.context(length_, 1, memory_.front());
   const Decoder::Next next =
       model_.decoder().next(in.words, memory_,
                             {.keep = spec::lengths(lengths_) && steering.keep,

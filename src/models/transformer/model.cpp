@@ -14,7 +14,6 @@
 #include "models/copying.hpp"
 #include "models/head_row.hpp"
 #include "models/kinds.hpp"
-#include "models/step_context.hpp"
 #include "models/token_loss.hpp"
 #include "models/transformer/position_tables.hpp"
 #include "models/words.hpp"
@@ -86,7 +85,7 @@ Transformer::AllInside Transformer::inside(const Batch& batch, const Steering& s
   const PositionTables source_positions = positions({0, extent});
   const Tensor x = source_positions.added_to(words);
   const Input in = input(batch.input, positions({0, batch.input.size(1)}));
-  const nn::AttentionContext steps = step_context(steering, 0, batch.input.size(1), x);
+  const nn::AttentionContext steps = steering.context(0, batch.input.size(1), x);
   const nn::AttentionContext source{.keep = spec::lengths(batch.source_lengths) && steps.keep,
                                     .temperature = steps.temperature};
   return {encoder_.inside(x, batch.source_lengths, source_positions),
