@@ -27,10 +27,14 @@ constexpr std::string_view kDtypes = "F64, F32, BF16, F16, I64, I32, I16, I8, U8
 constexpr std::string_view kFields = "dtype, shape, data_offsets";
 constexpr std::string_view kInteger = "integers from 0 to 2^63 - 1";
 
+constexpr std::pair<DType, std::string_view> kNames[] = {
+    {DType::f64, "F64"}, {DType::f32, "F32"},     {DType::bf16, "BF16"}, {DType::f16, "F16"},
+    {DType::i64, "I64"}, {DType::i32, "I32"},     {DType::i16, "I16"},   {DType::i8, "I8"},
+    {DType::u8, "U8"},   {DType::boolean, "BOOL"}};
+
 std::optional<DType> dtype_from(std::string_view name) {
-  for (const DType dtype : {DType::f64, DType::f32, DType::bf16, DType::f16, DType::i64,
-                            DType::i32, DType::i16, DType::i8, DType::u8, DType::boolean})
-    if (safetensors_name(dtype) == name) return dtype;
+  for (const auto& [dtype, known] : kNames)
+    if (known == name) return dtype;
   return std::nullopt;
 }
 
@@ -220,29 +224,7 @@ void check_tiling(const std::vector<SafetensorsEntry>& entries, std::uint64_t da
 }  // namespace
 
 std::string_view safetensors_name(DType dtype) {
-  switch (dtype) {
-    case DType::f64:
-      return "F64";
-    case DType::f32:
-      return "F32";
-    case DType::bf16:
-      return "BF16";
-    case DType::f16:
-      return "F16";
-    case DType::i64:
-      return "I64";
-    case DType::i32:
-      return "I32";
-    case DType::i16:
-      return "I16";
-    case DType::i8:
-      return "I8";
-    case DType::u8:
-      return "U8";
-    case DType::boolean:
-      return "BOOL";
-  }
-  return "";
+  return std::ranges::find(kNames, dtype, &std::pair<DType, std::string_view>::first)->second;
 }
 
 SafetensorsHeader parse_header(std::string_view text, std::uint64_t data_size,
