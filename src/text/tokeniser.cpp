@@ -20,7 +20,6 @@
 #include "attn/files/atomic_write.hpp"
 #include "attn/text/sha256.hpp"
 #include "attn/text/unicode.hpp"
-#include "text/trie.hpp"
 #include "text/unigram.hpp"
 #include "text/vocabulary_file.hpp"
 

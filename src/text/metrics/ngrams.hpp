@@ -4,6 +4,7 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -15,10 +16,20 @@ namespace attn::text {
 /// Counts by n-gram; the keys look into the text that was counted.
 using NgramCounts = std::unordered_map<std::u32string_view, std::int64_t>;
 
-NgramCounts count_ngrams(std::u32string_view symbols, std::size_t n);
+inline NgramCounts count_ngrams(std::u32string_view symbols, std::size_t n) {
+  NgramCounts counts;
+  for (std::size_t i = 0; i + n <= symbols.size(); ++i) ++counts[symbols.substr(i, n)];
+  return counts;
+}
 
 /// How many of `a` are in `b`, each as often as in both.
-std::int64_t common(const NgramCounts& a, const NgramCounts& b);
+inline std::int64_t common(const NgramCounts& a, const NgramCounts& b) {
+  std::int64_t sum = 0;
+  for (const auto& [ngram, count] : a)
+    if (const auto other = b.find(ngram); other != b.end())
+      sum += std::min(count, other->second);
+  return sum;
+}
 
 /// How many n-grams a text has.
 inline std::int64_t ngrams_in(std::u32string_view symbols, std::size_t n) {
