@@ -12,22 +12,17 @@ namespace attn::maps {
 namespace {
 
 float block(const Matrix& matrix, std::size_t row, std::size_t row_end, std::size_t column,
-            std::size_t column_end, Pooling pooling) {
+            std::size_t column_end) {
   float largest = 0.0f;
-  double total = 0.0;
   for (std::size_t i = row; i < row_end; ++i)
-    for (std::size_t j = column; j < column_end; ++j) {
+    for (std::size_t j = column; j < column_end; ++j)
       largest = std::max(largest, matrix.at(i, j));
-      total += matrix.at(i, j);
-    }
-  if (pooling == Pooling::largest) return largest;
-  return static_cast<float>(total /
-                            static_cast<double>((row_end - row) * (column_end - column)));
+  return largest;
 }
 
 }  // namespace
 
-Matrix pooled(const Matrix& matrix, std::size_t rows, std::size_t columns, Pooling pooling) {
+Matrix pooled(const Matrix& matrix, std::size_t rows, std::size_t columns) {
   if (rows == 0 || columns == 0)
     fail("attn::maps::pooled: ", rows, " x ", columns, " blocks; accepted: 1 or more");
   if (matrix.rows <= rows && matrix.columns <= columns) return matrix;
@@ -38,8 +33,7 @@ Matrix pooled(const Matrix& matrix, std::size_t rows, std::size_t columns, Pooli
       result.values.push_back(block(matrix, block_begin(i, result.rows, matrix.rows),
                                     block_begin(i + 1, result.rows, matrix.rows),
                                     block_begin(j, result.columns, matrix.columns),
-                                    block_begin(j + 1, result.columns, matrix.columns),
-                                    pooling));
+                                    block_begin(j + 1, result.columns, matrix.columns)));
   return result;
 }
 

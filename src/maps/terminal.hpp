@@ -45,10 +45,8 @@ std::string legend(float top, std::size_t width, Colour colour);
 /// "0.25", "1e-05": few digits.
 std::string short_number(double value);
 
-// The kinds that are no matrices.
+// Curves, training runs and bars.
 std::string show_curve(const Curve& map, std::size_t width, Colour colour);
-std::string show_document(const Document& map, std::size_t width, Colour colour);
-std::string show_image(const Image& map, std::size_t width, Colour colour);
 std::string show_training(const Training& map, std::size_t width);
 std::string show_bars(const Bars& map, std::size_t width);
 

@@ -10,14 +10,9 @@
 
 namespace attn::maps {
 
-enum class Pooling {
-  largest,  ///< what a picture wants: a single strong weight stays visible
-  mean,
-};
-
-/// At most `rows` by `columns` blocks of (nearly) equal size; as it was where it already fits.
-Matrix pooled(const Matrix& matrix, std::size_t rows, std::size_t columns,
-              Pooling pooling = Pooling::largest);
+/// The largest of each of at most `rows` by `columns` blocks of (nearly) equal size, so that a
+/// single strong weight stays visible; as it was where it already fits.
+Matrix pooled(const Matrix& matrix, std::size_t rows, std::size_t columns);
 
 /// Where block `index` of `blocks` begins in `count` elements; block `blocks` begins at the
 /// end.
