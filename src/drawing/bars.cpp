@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,9 +41,8 @@ class BarsFigure final : public Figure {
     for (std::size_t i = 0; i < series_; ++i) values.take(map_.series[i].values);
     plot_.x = values.high > values.low ? values : Extent{0.0, 1.0};
     plot_.y = {0.0, 1.0};
-    for (std::size_t i = 0; i < groups_; ++i)
-      left_ = std::max(left_, canvas.measure(map_.groups[i], label()).width);
-    left_ = std::ceil(left_) + 10.0;
+    left_ =
+        std::ceil(widest_label(canvas, std::span(map_.groups).first(groups_), label())) + 10.0;
     if (plot_.x.low < 0.0) left_ += kValueRoom;
     if (series_ > 1)
       for (std::size_t i = 0; i < series_; ++i)

@@ -44,6 +44,14 @@ double from_pango(int units) {
   return static_cast<double>(units) / PANGO_SCALE;
 }
 
+/// In points.
+Rect extents_of(PangoLayout* layout) {
+  PangoRectangle extents;
+  pango_layout_get_extents(layout, nullptr, &extents);
+  return {from_pango(extents.x), from_pango(extents.y), from_pango(extents.width),
+          from_pango(extents.height)};
+}
+
 void set_font(PangoLayout* layout, const TextStyle& style) {
   // Letters stand where the font wants them, not on whole points.
   pango_context_set_round_glyph_positions(pango_layout_get_context(layout), FALSE);
@@ -184,9 +192,7 @@ Canvas::Layout Canvas::one_line(std::string_view text, const TextStyle& style) {
   pango_layout_set_text(layout.get(), shown.data(), static_cast<int>(shown.size()));
   set_font(layout.get(), style);
   pango_layout_set_single_paragraph_mode(layout.get(), TRUE);
-  PangoRectangle extents;
-  pango_layout_get_extents(layout.get(), nullptr, &extents);
-  if (style.limit > 0.0 && from_pango(extents.width) > style.limit) {
+  if (style.limit > 0.0 && extents_of(layout.get()).width > style.limit) {
     pango_layout_set_ellipsize(layout.get(), PANGO_ELLIPSIZE_END);
     pango_layout_set_width(layout.get(), static_cast<int>(style.limit * PANGO_SCALE));
   }
@@ -194,18 +200,13 @@ Canvas::Layout Canvas::one_line(std::string_view text, const TextStyle& style) {
 }
 
 Size Canvas::measure(std::string_view text, const TextStyle& style) {
-  const Layout layout = one_line(text, style);
-  PangoRectangle extents;
-  pango_layout_get_extents(layout.get(), nullptr, &extents);
-  return {from_pango(extents.width), style.size * 1.3};
+  return {extents_of(one_line(text, style).get()).width, style.size * 1.3};
 }
 
 void Canvas::text(double x, double y, std::string_view text, const TextStyle& style) {
   if (text.empty()) return;
   const Layout layout = one_line(text, style);
-  PangoRectangle extents;
-  pango_layout_get_extents(layout.get(), nullptr, &extents);
-  const double width = from_pango(extents.width);
+  const auto [left, top, width, height] = extents_of(layout.get());
   const double baseline = from_pango(pango_layout_get_baseline(layout.get()));
   cairo_save(context());
   cairo_translate(context(), x, y);
@@ -215,7 +216,7 @@ void Canvas::text(double x, double y, std::string_view text, const TextStyle& st
                                                          : width;
   // Half the height of a capital below the middle; a text cut in a script from right to left
   // does not begin at 0.
-  cairo_move_to(context(), -before - from_pango(extents.x), 0.36 * style.size - baseline);
+  cairo_move_to(context(), -before - left, 0.36 * style.size - baseline);
   source(style.colour);
   pango_cairo_show_layout(context(), layout.get());
   cairo_restore(context());
@@ -236,10 +237,7 @@ Canvas::Layout Canvas::lines(std::string_view text, const TextStyle& style, doub
 
 double Canvas::paragraph_height(std::string_view text, const TextStyle& style, double width) {
   if (text.empty()) return 0.0;
-  const Layout layout = lines(text, style, width);
-  PangoRectangle extents;
-  pango_layout_get_extents(layout.get(), nullptr, &extents);
-  return from_pango(extents.height);
+  return extents_of(lines(text, style, width).get()).height;
 }
 
 double Canvas::paragraph(double x, double y, double width, std::string_view text,
@@ -249,9 +247,7 @@ double Canvas::paragraph(double x, double y, double width, std::string_view text
   cairo_move_to(context(), x, y);
   source(style.colour);
   pango_cairo_show_layout(context(), layout.get());
-  PangoRectangle extents;
-  pango_layout_get_extents(layout.get(), nullptr, &extents);
-  return from_pango(extents.height);
+  return extents_of(layout.get()).height;
 }
 
 bool Canvas::runs_left(std::string_view text) {

@@ -36,6 +36,16 @@ std::unique_ptr<Figure> figure_of(const maps::Image& map, double width);
 std::unique_ptr<Figure> figure_of(const maps::Training& map, double width);
 std::unique_ptr<Figure> figure_of(const maps::Bars& map, double width);
 
+/// One matrix with its labels.
+struct MatrixView {
+  const maps::Matrix* weights;
+  const maps::Labels* rows;
+  const maps::Labels* columns;
+  std::string row_title;
+  std::string column_title;
+};
+std::unique_ptr<Figure> matrix_figure(const MatrixView& map, double width);
+
 /// A frame that says that there is nothing, and what was missing.
 std::unique_ptr<Figure> empty_figure(std::string why);
 

@@ -11,7 +11,6 @@
 
 #include "attn/maps/colour.hpp"
 #include "attn/maps/map.hpp"
-#include "drawing/alignment.hpp"
 #include "drawing/canvas.hpp"
 #include "drawing/figure.hpp"
 #include "drawing/matrix.hpp"
@@ -134,11 +133,7 @@ class HeadsFigure final : public Figure {
   }
 
   static double longest(Canvas& canvas, const maps::Labels& labels, double size) {
-    double width = 0.0;
-    for (const std::string& label : labels)
-      width =
-          std::max(width, canvas.measure(label, {.size = size, .limit = kLongestLabel}).width);
-    return std::ceil(width);
+    return std::ceil(widest_label(canvas, labels, {.size = size, .limit = kLongestLabel}));
   }
 
   void paint_band(Canvas& canvas, const Band& band, double x, double y) const {

@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstddef>
+#include <span>
 #include <string>
 
 #include "attn/maps/map.hpp"
@@ -42,6 +43,10 @@ constexpr double kBarHeight = 16.0;
 void paint_bar(Canvas& canvas, double x, double y, float top);
 /// How wide it is.
 constexpr double kBarWidth = 240.0;
+
+/// The width of the widest of some texts; 0 for none.
+double widest_label(Canvas& canvas, std::span<const std::string> labels,
+                    const TextStyle& style);
 
 /// "0.25", "1000", "2e-06": few digits.
 std::string number_text(double value);

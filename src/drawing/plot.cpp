@@ -73,10 +73,7 @@ double Plot::py(double value) const {
 }
 
 double tick_room(Canvas& canvas, const Ticks& ticks) {
-  double width = 0.0;
-  for (const std::string& text : ticks.texts)
-    width = std::max(width, canvas.measure(text, kTickText).width);
-  return std::ceil(width) + 9.0;
+  return std::ceil(widest_label(canvas, ticks.texts, kTickText)) + 9.0;
 }
 
 void paint_x_axis(Canvas& canvas, const Plot& plot, const std::string& title) {
