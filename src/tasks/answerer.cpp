@@ -14,7 +14,7 @@
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/pair_model.hpp"
 #include "attn/tasks/task.hpp"
-#include "tasks/pairs/pair_answers.hpp"
+#include "tasks/tasks.hpp"
 
 namespace attn::tasks {
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,10 +26,138 @@
 #include "attn/tensor/from_array.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "tasks/checkpoint_shards.hpp"
 
 namespace attn::tasks {
 namespace {
+
+// Arrays in several files of bounded size, for checkpoints that must be carried piece by
+// piece.
+
+/// The smallest bound: room for a header and some elements.
+constexpr std::uint64_t kLeastShardBytes = 4096;
+
+/// What such files held, whole again.
+class JoinedArrays {
+ public:
+  explicit JoinedArrays(std::vector<files::Safetensors> shards, std::string where);
+
+  /// FileError when it is not there or a part of it is missing. The shape is that of the file,
+  /// or flat when the array was cut.
+  files::ArrayView at(const std::string& name);
+
+ private:
+  struct Part {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+    const files::ArrayView* array = nullptr;
+  };
+
+  std::vector<files::Safetensors> shards_;
+  std::map<std::string, std::vector<Part>> parts_;
+  std::map<std::string, std::vector<std::byte>> joined_;
+  std::string where_;
+};
+
+/// At most what an array takes in a header besides its name: dtype, shape, offsets, marks.
+constexpr std::uint64_t kHeaderOfAnArray = 160;
+/// Length, braces, alignment.
+constexpr std::uint64_t kHeaderOfAFile = 256;
+
+std::uint64_t cost(const files::ArrayView& array) {
+  return array.bytes.size() + array.name.size() + 24 * array.shape.size() + kHeaderOfAnArray;
+}
+
+/// A range behind a name, "[begin:end]".
+struct Range {
+  std::string_view name;
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+};
+std::optional<Range> range_of(std::string_view name) {
+  const std::size_t open = name.rfind('[');
+  if (open == std::string_view::npos || !name.ends_with(']')) return std::nullopt;
+  Range range{.name = name.substr(0, open)};
+  const char* at = name.data() + open + 1;
+  const char* last = name.data() + name.size() - 1;
+  const auto begin = std::from_chars(at, last, range.begin);
+  if (begin.ec != std::errc{} || begin.ptr == last || *begin.ptr != ':') return std::nullopt;
+  const auto end = std::from_chars(begin.ptr + 1, last, range.end);
+  if (end.ec != std::errc{} || end.ptr != last) return std::nullopt;
+  if (range.begin < 0 || range.end < range.begin) return std::nullopt;
+  return range;
+}
+
+/// The arrays in lists, each small enough for a safetensors file of `most` bytes. An array that
+/// is larger than a file is cut into flat parts named "name[begin:end]", in elements.
+std::vector<std::vector<files::ArrayView>> cut_into_shards(
+    std::span<const files::ArrayView> arrays, std::uint64_t most) {
+  if (most < kLeastShardBytes)
+    fail("attn::tasks::cut_into_shards: files of ", most, " bytes; ", kLeastShardBytes,
+         " and more are accepted");
+  const std::uint64_t room = most - kHeaderOfAFile;
+  std::vector<std::vector<files::ArrayView>> shards;
+  std::uint64_t used = room;  // the first array opens a shard
+  const auto add = [&](files::ArrayView array) {
+    const std::uint64_t more = cost(array);
+    if (used + more > room) {
+      shards.emplace_back();
+      used = 0;
+    }
+    used += more;
+    shards.back().push_back(std::move(array));
+  };
+  for (const files::ArrayView& array : arrays) {
+    if (cost(array) <= room) {
+      add(array);
+      continue;
+    }
+    const std::size_t size = size_of(array.dtype);
+    const std::size_t count = array.bytes.size() / size;
+    // Ranges are written with up to 42 characters.
+    const std::size_t piece = (room - kHeaderOfAnArray - 24 - 42 - array.name.size()) / size;
+    for (std::size_t begin = 0; begin < count; begin += piece) {
+      const std::size_t end = std::min(count, begin + piece);
+      add({.name = array.name + "[" + std::to_string(begin) + ":" + std::to_string(end) + "]",
+           .dtype = array.dtype,
+           .shape = {static_cast<std::int64_t>(end - begin)},
+           .bytes = array.bytes.subspan(begin * size, (end - begin) * size)});
+    }
+  }
+  return shards;
+}
+
+JoinedArrays::JoinedArrays(std::vector<files::Safetensors> shards, std::string where)
+    : shards_(std::move(shards)), where_(std::move(where)) {
+  for (const files::Safetensors& shard : shards_)
+    for (const files::ArrayView& array : shard.tensors()) {
+      const auto range = range_of(array.name);
+      const std::string name(range ? range->name : std::string_view(array.name));
+      parts_[name].push_back({range ? range->begin : 0, range ? range->end : -1, &array});
+    }
+}
+
+files::ArrayView JoinedArrays::at(const std::string& name) {
+  const auto found = parts_.find(name);
+  if (found == parts_.end())
+    fail<FileError>(where_, ": ", files::in_quotes(name), " is missing");
+  std::vector<Part>& parts = found->second;
+  if (parts.size() == 1 && parts[0].end < 0) return *parts[0].array;
+  std::sort(parts.begin(), parts.end(),
+            [](const Part& a, const Part& b) { return a.begin < b.begin; });
+  std::vector<std::byte>& bytes = joined_[name];
+  bytes.clear();
+  std::int64_t next = 0;
+  for (const Part& part : parts) {
+    const bool fits = part.begin == next && part.array->dtype == parts[0].array->dtype &&
+                      part.array->shape == std::vector{part.end - part.begin};
+    if (!fits)
+      fail<FileError>(where_, ": the parts of ", files::in_quotes(name),
+                      " do not fit together");
+    bytes.insert(bytes.end(), part.array->bytes.begin(), part.array->bytes.end());
+    next = part.end;
+  }
+  return {.name = name, .dtype = parts[0].array->dtype, .shape = {next}, .bytes = bytes};
+}
 
 namespace fs = std::filesystem;
 

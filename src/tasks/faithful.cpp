@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "attn/tasks/numbers.hpp"
 #include "attn/tasks/pair_model.hpp"
 #include "attn/tasks/pair_task.hpp"
+#include "attn/tasks/scores.hpp"
 #include "attn/text/tokeniser.hpp"
 #include "attn/text/unicode.hpp"
 

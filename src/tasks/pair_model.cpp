@@ -18,21 +18,16 @@
 #include "attn/models/seq2seq.hpp"
 #include "attn/nn/state.hpp"
 #include "attn/tasks/batches.hpp"
-#include "attn/tasks/calibrate.hpp"
 #include "attn/tasks/calibration.hpp"
 #include "attn/tasks/fetch/cache.hpp"
 #include "attn/text/tokeniser.hpp"
-#include "tasks/check_finite.hpp"
-#include "tasks/hugging_face.hpp"
+#include "tasks/model_folder.hpp"
 
 namespace attn::tasks {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kFormat = 1;
-constexpr const char* kConfig = "config.json";
-constexpr const char* kWeights = "model.safetensors";
 constexpr const char* kSource = "source.vocab";
 constexpr const char* kTarget = "target.vocab";
 /// No model of ours reads or writes more in one go.
@@ -112,15 +107,8 @@ void write_vocabularies(const fs::path& folder, const PairModel& model) {
 
 PairModel load_model(const fs::path& folder) {
   const std::string where = files::path_text(folder / kConfig);
-  std::error_code ignored;
-  if (!fs::exists(folder / kConfig, ignored))
-    fail<FileError>(files::path_text(folder), " is no model folder: it has no ", kConfig,
-                    "; `attn train` makes one");
-  const nlohmann::json config = files::read_json(folder / kConfig);
-  refuse_hugging_face(config, folder);
-  const std::int64_t format = files::to_int(files::member(config, "format", where), where);
-  if (format != kFormat)
-    fail<FileError>(where, ": format is ", format, "; this program reads ", kFormat);
+  const nlohmann::json config = read_config(folder, "attn train");
+  check_format(config, where);
 
   const nlohmann::json& limits = files::member(config, "limits", where);
   const bool shared = files::to_bool(files::member(config, "shared_vocabulary", where), where);
@@ -132,7 +120,7 @@ PairModel load_model(const fs::path& folder) {
       .source = std::move(vocabularies.source),
       .target = std::move(vocabularies.target),
       .model = nullptr,
-      .history = config.contains("history") ? config["history"].dump() : "{}"};
+      .history = history_in(config)};
   // Before a model of these sizes is made.
   check_vocabulary(model.source, model.options.source_vocabulary, folder / kSource);
   check_vocabulary(model.target, model.options.target_vocabulary,
@@ -152,7 +140,7 @@ void save_model(const fs::path& folder, const PairModel& model, DType dtype) {
   const std::string where = files::path_text(folder / kConfig);
   files::write_json(
       folder / kConfig,
-      {{"format", kFormat},
+      {{"format", kFolderFormat},
        {"task", model.task},
        {"shared_vocabulary", shares_vocabulary(model)},
        {"limits", {{"source", model.limits.source}, {"target", model.limits.target}}},

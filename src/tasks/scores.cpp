@@ -1,5 +1,7 @@
 #include "attn/tasks/scores.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -11,6 +13,7 @@
 #include "attn/text/metrics/chrf.hpp"
 #include "attn/text/metrics/edit_distance.hpp"
 #include "attn/text/metrics/rouge.hpp"
+#include "attn/text/unicode.hpp"
 
 namespace attn::tasks {
 
@@ -41,30 +44,13 @@ double sentence_score(Metric metric, const std::string& answer, const std::strin
   if (answer == reference) return 1.0;  // of nothing, too
   const std::vector<std::string> right{reference};
   const Scores scores = score(metric, {&answer, 1}, {&right, 1});
-  switch (metric) {
-    case Metric::phones:
-    case Metric::exact:
-      return 1.0 - 0.01 * scores[0].value;
-    case Metric::bleu:
-      return 0.01 * scores[1].value;
-    case Metric::rouge:
-      break;
-  }
-  return 0.01 * scores[0].value;
+  const NamedScore& one = scores[metric == Metric::bleu ? 1 : 0];
+  return counts_errors(one.name) ? 1.0 - 0.01 * one.value : 0.01 * one.value;
 }
 
 std::string name_of(Metric metric) {
-  switch (metric) {
-    case Metric::phones:
-      return "PER";
-    case Metric::bleu:
-      return "BLEU";
-    case Metric::exact:
-      return "CER";
-    case Metric::rouge:
-      break;
-  }
-  return "ROUGE-L";
+  constexpr const char* kNames[] = {"PER", "BLEU", "ROUGE-L", "CER"};  // in the order of Metric
+  return kNames[static_cast<std::size_t>(metric)];
 }
 
 bool counts_errors(std::string_view name) {
@@ -89,6 +75,38 @@ std::string text_of(const Scores& scores) {
     text += (text.empty() ? "" : ", ") + one.name + " " + value;
   }
   return text;
+}
+
+std::vector<std::string> numbers_of(std::string_view text) {
+  std::vector<std::string> numbers;
+  bool inside = false;
+  for (const char c : text) {
+    const bool digit = c >= '0' && c <= '9';
+    if (digit && !inside) numbers.emplace_back();
+    if (digit) numbers.back() += c;
+    inside = digit;
+  }
+  return numbers;
+}
+
+NumberCounts count_numbers(std::span<const std::string> texts,
+                           std::span<const std::string> answers) {
+  NumberCounts counts;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const std::vector<std::string> source = numbers_of(text::normalise(texts[i]));
+    const std::vector<std::string> answer = numbers_of(text::normalise(answers[i]));
+    counts.in_texts += source.size();
+    counts.in_answers += answer.size();
+    std::vector<std::string> open = source;
+    for (const std::string& number : answer) {
+      if (std::find(source.begin(), source.end(), number) == source.end()) ++counts.invented;
+      const auto same = std::find(open.begin(), open.end(), number);
+      if (same == open.end()) continue;
+      open.erase(same);
+      ++counts.kept;
+    }
+  }
+  return counts;
 }
 
 }  // namespace attn::tasks

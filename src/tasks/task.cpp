@@ -7,7 +7,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -18,7 +17,7 @@
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/scores.hpp"
 #include "attn/tasks/value.hpp"
-#include "tasks/hugging_face.hpp"
+#include "tasks/model_folder.hpp"
 #include "tasks/tasks.hpp"
 
 namespace attn::tasks {
@@ -90,14 +89,8 @@ TaskRegistration::~TaskRegistration() {
 }
 
 std::unique_ptr<Model> load(const std::filesystem::path& folder) {
-  const std::filesystem::path path = folder / "config.json";
-  const std::string where = files::path_text(path);
-  std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored))
-    fail<FileError>(files::path_text(folder), " is no model folder: it has no config.json; ",
-                    "`attn train` makes one");
-  const nlohmann::json config = files::read_json(path);
-  refuse_hugging_face(config, folder);
+  const std::string where = files::path_text(folder / kConfig);
+  const nlohmann::json config = read_config(folder, "attn train");
   return task_named(files::to_text(files::member(config, "task", where), where)).load(folder);
 }
 

@@ -4,8 +4,10 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
+#include <memory>
 #include <vector>
 
+#include "attn/tasks/pair_model.hpp"
 #include "attn/tasks/pair_task.hpp"
 #include "attn/tasks/task.hpp"
 
@@ -18,5 +20,8 @@ PairTask pairs_task();
 const Task& caption_task();
 
 std::vector<const Task*> shipped_tasks();
+
+/// A model of text pairs behind the interface of every task.
+std::unique_ptr<Model> answering(PairModel model, const Task& task);
 
 }  // namespace attn::tasks

@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
+#include <ios>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -14,6 +17,7 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
+#include "attn/files/atomic_write.hpp"
 #include "attn/files/printable.hpp"
 #include "attn/nn/init.hpp"
 #include "attn/nn/module.hpp"
@@ -30,10 +34,57 @@
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "nn/replace.hpp"
-#include "tasks/training_log.hpp"
 
 namespace attn::tasks {
 namespace {
+
+/// A JSON object a line, one every few steps.
+class TrainingLog {
+ public:
+  explicit TrainingLog(std::filesystem::path path);
+
+  /// Opens the log behind what was written up to that step; later lines belong to steps that
+  /// will be made again and are taken out.
+  void keep_until(std::int64_t step);
+  /// The line is with the system when this returns, so that who watches sees it and a kill
+  /// loses nothing of it; a full disk is a FileError.
+  void write(const nlohmann::json& line);
+
+ private:
+  void flush();
+
+  std::filesystem::path path_;
+  std::ofstream file_;
+};
+
+TrainingLog::TrainingLog(std::filesystem::path path) : path_(std::move(path)) {}
+
+void TrainingLog::keep_until(std::int64_t step) {
+  std::string kept;
+  std::ifstream old(path_);
+  for (std::string line; step > 0 && std::getline(old, line);) {
+    const auto json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+    // A line that a killed run left half-written belongs to no step.
+    if (!json.is_object() || !json.contains("step") || !json["step"].is_number_integer())
+      continue;
+    if (json["step"].get<std::int64_t>() <= step) kept += line + "\n";
+  }
+  files::atomic_write(path_, kept);
+  file_.open(path_, std::ios::app);
+  flush();
+}
+
+void TrainingLog::write(const nlohmann::json& line) {
+  // A model that writes bytes may write half a letter.
+  file_ << line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+  flush();
+}
+
+void TrainingLog::flush() {
+  file_.flush();
+  if (!file_)
+    fail<FileError>(files::path_text(path_), " could not be written; is the disk full?");
+}
 
 using Clock = std::chrono::steady_clock;
 
@@ -287,7 +338,7 @@ class Run {
       module_.eval();
       module_.to(Device::cpu);
       evaluation = learner_.evaluate();
-      if (state_.best.empty() || learner_.better(evaluation.scores, state_.best)) {
+      if (state_.best.empty() || better(evaluation.scores, state_.best)) {
         state_.best = evaluation.scores;
         state_.best_step = state_.steps;
         state_.without_better = 0;
@@ -374,15 +425,8 @@ void check(const TrainingRun& run) {
 }  // namespace
 
 const char* name_of(TrainingEnd end) {
-  switch (end) {
-    case TrainingEnd::budget:
-      return "budget";
-    case TrainingEnd::no_better:
-      return "no_better";
-    case TrainingEnd::stopped:
-      break;
-  }
-  return "stopped";
+  constexpr const char* kNames[] = {"budget", "no_better", "stopped"};  // in its order
+  return kNames[static_cast<std::size_t>(end)];
 }
 
 Trained train(Learner& learner, const TrainingRun& run, const Watch& watch) {

@@ -16,7 +16,7 @@
 namespace attn::tasks {
 namespace {
 
-nlohmann::json picture_json(const Picture& picture) {
+nlohmann::json kind_json(const Picture& picture) {
   return {{"width", picture.width},
           {"height", picture.height},
           {"channels", picture.channels},
@@ -27,13 +27,9 @@ nlohmann::json kind_json(const std::string& text) {
   return text;
 }
 
-nlohmann::json kind_json(const Picture& picture) {
-  return picture_json(picture);
-}
-
 nlohmann::json kind_json(const Frames& frames) {
   auto list = nlohmann::json::array();
-  for (const Picture& picture : frames) list.push_back(picture_json(picture));
+  for (const Picture& picture : frames) list.push_back(kind_json(picture));
   return list;
 }
 

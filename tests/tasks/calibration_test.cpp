@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "support/tolerance.hpp"
-#include "tasks/words_of.hpp"
 
 namespace attn::tasks {
 namespace {
@@ -16,11 +15,11 @@ namespace {
 using Words = std::vector<std::string>;
 
 TEST(WordsOf, LeavesPunctuationAndTellsNoNumbersApart) {
-  EXPECT_EQ(words_of("Don't (ever) say \"it's 42.50\" twice!"),
+  EXPECT_EQ(counted_words("Don't (ever) say \"it's 42.50\" twice!"),
             (Words{"don't", "ever", "say", "it's", "0", "0", "twice"}));
-  EXPECT_EQ(words_of("l\u2019\u00e9t\u00e9 \u2014 sha1, 'quoted'"),
+  EXPECT_EQ(counted_words("l\u2019\u00e9t\u00e9 \u2014 sha1, 'quoted'"),
             (Words{"l'\u00e9t\u00e9", "sha", "0", "quoted"}));
-  EXPECT_EQ(words_of(" ?! "), Words{});
+  EXPECT_EQ(counted_words(" ?! "), Words{});
 }
 
 TEST(Calibration, EachReasonAlone) {

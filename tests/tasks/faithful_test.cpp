@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "attn/tasks/calibration.hpp"
-#include "attn/tasks/numbers.hpp"
 #include "attn/tasks/pair_model.hpp"
 #include "attn/tasks/pair_task.hpp"
+#include "attn/tasks/scores.hpp"
 #include "attn/text/tokeniser.hpp"
 
 namespace attn::tasks {

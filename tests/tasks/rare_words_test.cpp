@@ -1,5 +1,3 @@
-#include "attn/tasks/rare_words.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -8,6 +6,7 @@
 
 #include "attn/core/error.hpp"
 #include "attn/tasks/corpus.hpp"
+#include "attn/tasks/corpus_report.hpp"
 
 namespace attn {
 namespace {

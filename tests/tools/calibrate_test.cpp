@@ -1,7 +1,5 @@
 // Models that ship are calibrated, and a calibration stays with its model.
 
-#include "attn/tasks/calibrate.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -5,15 +5,24 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
+#include <filesystem>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
-#include "attn/core/cxx20.hpp"  // IWYU pragma: keep
+#include "attn/tasks/answer.hpp"
+#include "attn/tasks/corpus.hpp"
 
 namespace attn::tasks {
+
+struct PairModel;
+
+/// The words of a text, to be counted: small letters without punctuation, apostrophes inside
+/// words kept ("don't"); each run of digits is "0".
+std::vector<std::string> counted_words(std::string_view text);
 
 /// Which words a kind of text has more often than everyday English: log-ratios of how common
 /// they are in both. The score of a text is their sum over the square root of its words; words
@@ -42,5 +51,17 @@ struct Calibration {
   bool is_unfamiliar(std::string_view text, double unknown_share,
                      std::optional<double> log_probability_of_token) const;
 };
+
+/// Words are counted in corpus.train and held against everyday English (data/everyday);
+/// thresholds come from the answers to corpus.development. InvalidArgument for an empty part.
+Calibration calibrate(const PairModel& model, const Corpus& corpus, const Done& done = {});
+
+/// calibration.json in the model's folder, bound to its weights by a checksum.
+void save_calibration(const std::filesystem::path& folder, const PairModel& model,
+                      const Calibration& calibration);
+/// None where the folder has no such file; a FileError for one that is damaged or of other
+/// weights.
+std::optional<Calibration> load_calibration(const std::filesystem::path& folder,
+                                            const PairModel& model);
 
 }  // namespace attn::tasks

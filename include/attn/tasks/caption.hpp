@@ -17,6 +17,7 @@
 #include "attn/maps/map.hpp"
 #include "attn/models/captioner.hpp"
 #include "attn/tasks/answer.hpp"
+#include "attn/tensor/tensor.hpp"
 
 namespace attn::tasks {
 
@@ -36,6 +37,9 @@ CaptionModel load_caption_model(const std::filesystem::path& folder);
 /// Each file is replaced atomically, the weights last.
 void save_caption_model(const std::filesystem::path& folder, const CaptionModel& model,
                         DType dtype = DType::bf16);
+
+/// What a model reads: [canvases, 64, 64], 0 to 1.
+Tensor canvas_tensor(std::span<const std::vector<std::uint8_t>> canvases);
 
 /// What the model says of canvases, each 64 * 64 bytes: 0 is background and 255 ink. The tokens
 /// of an answer are words of the grammar, its weights those of a square grid of places, row by

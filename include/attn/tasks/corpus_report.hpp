@@ -5,6 +5,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -51,5 +53,11 @@ struct CorpusReport {
 };
 
 CorpusReport report_on(const Corpus& corpus);
+
+/// Those that copying is for: the examples whose first target has a word that the source has
+/// too, and that the targets of `train` have at most `most` times. Words are runs of three and
+/// more of a to z and 0 to 9, in lower case: ROUGE's.
+std::vector<Example> needing_rare_words(std::span<const Example> examples,
+                                        std::span<const Example> train, std::int64_t most);
 
 }  // namespace attn::tasks

@@ -48,7 +48,6 @@ class Learner {
   };
   /// On the development part; the module is in eval().
   virtual Evaluation evaluate() = 0;
-  virtual bool better(const Scores& a, const Scores& b) const { return tasks::better(a, b); }
 
   /// Writes the model as it is, with how it was trained, a JSON object.
   virtual void save(const std::filesystem::path& folder, const std::string& history) = 0;

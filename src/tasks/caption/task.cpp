@@ -6,11 +6,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <iomanip>
+#include <ios>
 #include <limits>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,11 +36,76 @@
 #include "attn/tasks/scores.hpp"
 #include "attn/tasks/training_run.hpp"
 #include "attn/tasks/value.hpp"
-#include "tasks/caption/facts.hpp"
 #include "tasks/tasks.hpp"
 
 namespace attn::tasks {
 namespace {
+
+struct CanvasCounts {
+  std::size_t by_digits[4] = {};  ///< canvases with one, two and three digits
+  std::map<std::string, std::size_t> words;
+  std::size_t captions = 0;  ///< different ones
+  double most_frequent = 0.0;
+};
+
+CanvasCounts counts_of(std::span<const Example> canvases) {
+  CanvasCounts counts;
+  std::map<std::string, std::size_t> captions;
+  for (const Example& canvas : canvases) {
+    ++counts.by_digits[std::min<std::size_t>(3, canvas.boxes.size())];
+    ++captions[canvas.targets.front()];
+    for (const std::int64_t token : caption_tokens(canvas.targets.front()))
+      ++counts.words[caption_text({token})];
+  }
+  counts.captions = captions.size();
+  std::size_t most = 0;
+  for (const auto& [caption, count] : captions) most = std::max(most, count);
+  counts.most_frequent = 100.0 * static_cast<double>(most) /
+                         static_cast<double>(std::max<std::size_t>(1, canvases.size()));
+  return counts;
+}
+
+nlohmann::json facts_json(const Corpus& corpus, std::span<const Example> samples) {
+  const DigitParts parts = load_digits([](std::string_view) {});
+  const CanvasCounts counts = counts_of(corpus.test);
+  nlohmann::json json{
+      {"digits",
+       {{"train", parts.train.size()},
+        {"development", parts.development.size()},
+        {"test", parts.test.size()}}},
+      {"test_canvases",
+       {{"count", corpus.test.size()},
+        {"with_digits", {counts.by_digits[1], counts.by_digits[2], counts.by_digits[3]}},
+        {"captions", counts.captions},
+        {"words", counts.words},
+        {"most_frequent_caption", counts.most_frequent}}}};
+  for (const Example& sample : samples) {
+    nlohmann::json digits = nlohmann::json::array();
+    for (const Box& box : sample.boxes)
+      digits.push_back({{"digit", std::stoi(box.label)},
+                        {"x", box.x},
+                        {"y", box.y},
+                        {"width", box.width},
+                        {"height", box.height}});
+    json["samples"].push_back(
+        {{"caption", sample.targets.front()}, {"digits", std::move(digits)}});
+  }
+  return json;
+}
+
+std::string facts_text(const Corpus& corpus) {
+  const DigitParts parts = load_digits([](std::string_view) {});
+  const CanvasCounts counts = counts_of(corpus.test);
+  std::ostringstream text;
+  text << "\n  digits of MNIST: " << parts.train.size() << " train, "
+       << parts.development.size() << " development, " << parts.test.size()
+       << " test; parts share none\n  test canvases: " << corpus.test.size() << ", of which "
+       << counts.by_digits[1] << " with one digit, " << counts.by_digits[2] << " with two, "
+       << counts.by_digits[3] << " with three\n  captions: " << counts.captions
+       << " different ones; saying the most frequent is right on " << std::fixed
+       << std::setprecision(1) << counts.most_frequent << " %\n";
+  return text.str();
+}
 
 using Pixels = std::vector<std::uint8_t>;
 
@@ -208,35 +277,22 @@ class CaptionTask final : public Task {
   std::vector<Setting> settings() const override {
     using About = Setting::About;
     using Kind = Setting::Kind;
-    const auto loss = [](const char* flag, const char* member, const char* help,
-                         double most = std::numeric_limits<double>::infinity()) {
-      return Setting{flag,        std::string("loss.") + member,
-                     About::loss, "Caption",
-                     help,        Kind::real,
-                     {},          0.0,
-                     most};
+    const auto number = [](const char* flag, const char* member, const char* help,
+                           Kind kind = Kind::real, double least = 0.0,
+                           double most = std::numeric_limits<double>::infinity()) {
+      return Setting{flag, member, About::loss, "Caption", help, kind, {}, least, most};
     };
-    return {{"attention",
-             "model.attention",
-             About::model,
-             "Caption",
-             "Kind of attention of a caption model",
-             Kind::name,
-             {"soft", "hard"}},
-            {"canvases",
-             "canvases",
-             About::loss,
-             "Caption",
-             "Pictures in a batch; default 32",
-             Kind::whole,
-             {},
-             1,
-             1 << 16},
-            loss("doubly", "doubly", "Weight of the doubly stochastic term (soft attention)"),
-            loss("reward", "reward", "Weight of the REINFORCE term (hard attention)"),
-            loss("entropy", "entropy", "Weight of the entropy term (hard attention)"),
-            loss("soft-share", "soft_probability",
-                 "Share of captions trained with soft weights (hard attention)", 1.0)};
+    return {Setting{"attention", "model.attention", About::model, "Caption",
+                    "Kind of attention of a caption model", Kind::name, card().variants},
+            number("canvases", "canvases", "Pictures in a batch; default 32", Kind::whole, 1,
+                   1 << 16),
+            number("doubly", "loss.doubly",
+                   "Weight of the doubly stochastic term (soft attention)"),
+            number("reward", "loss.reward", "Weight of the REINFORCE term (hard attention)"),
+            number("entropy", "loss.entropy", "Weight of the entropy term (hard attention)"),
+            number("soft-share", "loss.soft_probability",
+                   "Share of captions trained with soft weights (hard attention)", Kind::real,
+                   0.0, 1.0)};
   }
 
   std::string misfit(const TrainingRun& run) const override {

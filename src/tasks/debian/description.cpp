@@ -8,6 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "attn/tasks/debian/index.hpp"
+#include "tasks/loading.hpp"
+
 namespace attn::tasks {
 namespace {
 
@@ -54,6 +57,16 @@ bool ends_sentence(std::string_view before) {
 
 }  // namespace
 
+bool is_boilerplate(const Description& description) {
+  const std::string_view package = description.package;
+  const auto says = [&](std::string_view word) {
+    return description.synopsis.find(word) != std::string_view::npos;
+  };
+  return package.starts_with("librust-") ||
+         (package.starts_with("libghc-") && package.ends_with("-prof")) ||
+         says("ransitional") || says("ummy package");
+}
+
 std::string_view without_bullet(std::string_view unit) {
   for (const std::string_view bullet : kBullets)
     if (unit.starts_with(bullet)) return unit.substr(bullet.size());
@@ -64,8 +77,7 @@ std::vector<Paragraph> paragraphs_of(std::string_view body) {
   std::vector<Paragraph> paragraphs(1);
   enum class Open { nothing, text, item } open = Open::nothing;
   while (!body.empty()) {
-    std::string_view line = body.substr(0, body.find('\n'));
-    body.remove_prefix(std::min(body.size(), line.size() + 1));
+    std::string_view line = take_line(body);
     if (!line.empty()) line.remove_prefix(1);  // the space that continues the field
     const std::string words = one_line(line);
     if (words.empty() || words == ".") {

@@ -8,9 +8,12 @@
 #include <string_view>
 #include <vector>
 
-#include "attn/core/cxx20.hpp"  // IWYU pragma: keep
+#include "attn/tasks/debian/index.hpp"
 
 namespace attn::tasks {
+
+/// Whether it is made by a machine or says nothing.
+bool is_boilerplate(const Description& description);
 
 /// Its units, which are runs of lines that belong together: prose, an item of a list, a line
 /// kept as it is.

@@ -1,7 +1,12 @@
 #include "attn/tasks/debian/index.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,12 +18,30 @@
 #include "attn/files/printable.hpp"
 #include "attn/files/read_file.hpp"
 #include "attn/tasks/corpus.hpp"
+#include "attn/tasks/debian/split.hpp"
 #include "attn/tasks/fetch/cache.hpp"
+#include "tasks/debian/kept_candidates.hpp"
 #include "tasks/debian/records.hpp"
 #include "tasks/fetch/apt.hpp"
+#include "tasks/loading.hpp"
 
 namespace attn::tasks {
 namespace {
+
+bool same_name(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [&](char x, char y) { return lower(x) == lower(y); });
+}
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+}
+
+// Raised when the way candidates are made changes, so that older ones are made again.
+constexpr const char* kVersion = "1";
 
 namespace fs = std::filesystem;
 
@@ -151,6 +174,82 @@ DebianIndex load_debian(const std::string& language, const Say& say) {
       fail<FileError>(files::path_text(folder), ": what was just written cannot be read back");
   }
   return parse_debian(std::move(cached->english), std::move(cached->translations), language);
+}
+
+std::optional<std::string_view> Record::field(std::string_view name) const {
+  for (const Field& field : fields_)
+    if (same_name(field.name, name)) return field.value;
+  return std::nullopt;
+}
+
+std::string_view Record::body(std::string_view name) const {
+  for (const Field& field : fields_)
+    if (same_name(field.name, name)) return field.body;
+  return {};
+}
+
+bool RecordReader::next(Record& record) {
+  record.fields_.clear();
+  while (!rest_.empty()) {
+    const std::string_view line = take_line(rest_);
+    if (trimmed(line).empty()) {
+      if (!record.fields_.empty()) return true;
+      continue;
+    }
+    const bool continues = line.front() == ' ' || line.front() == '\t';
+    if (continues && !record.fields_.empty()) {
+      std::string_view& body = record.fields_.back().body;
+      const char* begin = body.empty() ? line.data() : body.data();
+      body = {begin, static_cast<std::size_t>(line.data() + line.size() - begin)};
+      continue;
+    }
+    const std::size_t colon = line.find(':');
+    if (continues || colon == std::string_view::npos) continue;
+    record.fields_.push_back(
+        {trimmed(line.substr(0, colon)), trimmed(line.substr(colon + 1)), {}});
+  }
+  return !record.fields_.empty();
+}
+
+std::string text_of(const KeptCandidates& kept) {
+  std::string text = kept.release + "\n";
+  for (const auto& [example, package] : kept.candidates)
+    ((((((((text += example.id) += '\t') += package) += '\t') += example.source) += '\t') +=
+      example.targets[0]) += '\n');
+  return text;
+}
+
+KeptCandidates candidates_from(std::string_view text) {
+  KeptCandidates kept;
+  kept.release = take_line(text);
+  kept.candidates.reserve(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')));
+  while (!text.empty()) {
+    std::string_view line = take_line(text);
+    std::array<std::string_view, 3> fields;
+    for (std::string_view& field : fields) {
+      const std::size_t tab = line.find('\t');
+      if (tab == std::string_view::npos)
+        fail<FileError>("a row of candidates has too few fields");
+      field = line.substr(0, tab);
+      line.remove_prefix(tab + 1);
+    }
+    kept.candidates.push_back(
+        {{std::string(fields[0]), std::string(fields[2]), {std::string(line)}},
+         std::string(fields[1])});
+  }
+  return kept;
+}
+
+KeptCandidates kept_candidates(
+    const std::string& name, const std::string& language,
+    const std::function<std::vector<Candidate>(const DebianIndex&)>& make, const Say& say) {
+  const std::filesystem::path path =
+      cache_folder() / "debian-12" / (name + "-candidates-" + kVersion);
+  if (const auto text = read_sealed(path)) return candidates_from(*text);
+  const DebianIndex index = load_debian(language, say);
+  KeptCandidates kept{index.release, make(index)};
+  write_sealed(path, text_of(kept));
+  return kept;
 }
 
 }  // namespace attn::tasks

@@ -16,7 +16,7 @@
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/fetch/cache.hpp"
 #include "attn/tasks/fetch/child.hpp"
-#include "tasks/tell.hpp"
+#include "tasks/loading.hpp"
 
 namespace attn::tasks {
 namespace {

@@ -14,7 +14,7 @@
 #include "attn/tasks/fetch/cache.hpp"
 #include "attn/tasks/fetch/child.hpp"
 #include "attn/text/sha256.hpp"
-#include "tasks/tell.hpp"
+#include "tasks/loading.hpp"
 
 namespace attn::tasks {
 namespace {

@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "attn/maps/map.hpp"
 #include "attn/models/steering.hpp"
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/pair_model.hpp"
@@ -29,13 +30,13 @@ nlohmann::json rows_of(std::span<const T> weights, std::size_t columns) {
 nlohmann::json heads_json(const PairModel& model, const Answer& answer,
                           const models::Steering& steering) {
   auto list = nlohmann::json::array();
-  for (const HeadWeights& head : heads(model, answer, steering))
+  for (const maps::Head& head : heads(model, answer, steering))
     list.push_back({{"part", head.part},
                     {"layer", head.layer},
                     {"head", head.head},
-                    {"rows", head.rows},
-                    {"columns", head.columns},
-                    {"weights", rows_json(head.weights, head.columns.size())}});
+                    {"rows", *head.rows},
+                    {"columns", *head.columns},
+                    {"weights", rows_json(head.weights.values, head.weights.columns)}});
   return list;
 }
 

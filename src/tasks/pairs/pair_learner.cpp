@@ -36,12 +36,62 @@
 #include "attn/tensor/tensor.hpp"
 #include "attn/text/sha256.hpp"
 #include "attn/text/tokeniser.hpp"
-#include "tasks/begin_with.hpp"
+#include "tasks/loading.hpp"
+#include "tasks/model_folder.hpp"
 #include "tasks/pairs/pair_settings.hpp"
-#include "tasks/self_critical.hpp"
 
 namespace attn::tasks {
 namespace {
+
+constexpr std::size_t kDraws = 4;
+
+/// What each of some draws is worth beyond the mean of the others.
+void less_the_others(std::span<float> rewards) {
+  double sum = 0.0;
+  for (const float one : rewards) sum += one;
+  const auto others = static_cast<double>(rewards.size() - 1);
+  for (float& one : rewards) one = static_cast<float>(one - (sum - one) / others);
+}
+
+/// Four answers of the model to each of the sources, drawn as likely as it thinks them. The
+/// weight of one is its score less the mean score of the other three, so that the gradient of
+/// the batch's loss is that of the expected score, turned round: REINFORCE with a baseline
+/// (Rennie et al., 2017, arXiv:1612.00563; of the other draws, Kool et al., 2019). The model is
+/// in eval().
+models::Batch own_answers(const PairModel& model, Metric metric,
+                          std::span<const EncodedPair> pairs, const Rows& rows,
+                          std::uint64_t seed) {
+  std::vector<std::vector<std::int64_t>> sources;
+  sources.reserve(rows.size() * kDraws);
+  for (const std::int64_t row : rows)
+    sources.insert(sources.end(), kDraws, pairs[static_cast<std::size_t>(row)].source);
+  const SourceBatch batch = collate_sources(sources);
+  auto found =
+      models::search(*model.model, batch.source, batch.lengths,
+                     {.max_length = model.limits.target, .temperature = 1.0, .seed = seed});
+
+  std::vector<EncodedPair> said;
+  std::vector<float> weights;
+  Rows all;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const EncodedPair& pair = pairs[static_cast<std::size_t>(rows[i / kDraws])];
+    weights.push_back(static_cast<float>(sentence_score(
+        metric, model.target.decode(found[i][0].tokens), model.target.decode(pair.target))));
+    if (i % kDraws == kDraws - 1) less_the_others(std::span(weights).last(kDraws));
+    said.push_back({pair.source, std::move(found[i][0].tokens)});
+    all.push_back(static_cast<std::int64_t>(i));
+  }
+  models::Batch lesson = collate(said, all);
+  // An answer that was cut off did not say that it had ended.
+  auto* target = lesson.target.mutable_data<std::int64_t>();
+  const std::int64_t steps = lesson.target.size(1);
+  for (std::size_t i = 0; i < found.size(); ++i)
+    if (!found[i][0].finished)
+      target[static_cast<std::int64_t>(i) * steps +
+             static_cast<std::int64_t>(said[i].target.size())] = models::kPad;
+  lesson.weights = Tensor::from(weights, {static_cast<std::int64_t>(weights.size())});
+  return lesson;
+}
 
 using LearnSubwords = decltype(TrainingTools::learn_subwords);
 
@@ -57,19 +107,11 @@ struct Judged {
 
 Judged judge(const PairModel& model, std::span<const Example> examples, Metric metric,
              const models::SearchOptions& options) {
-  std::vector<std::string> sources;
-  std::vector<std::vector<std::string>> references;
-  sources.reserve(examples.size());
-  references.reserve(examples.size());
-  for (const Example& example : examples) {
-    sources.push_back(example.source);
-    references.push_back(example.targets);
-  }
   Judged judged;
   judged.answers.reserve(examples.size());
-  for (auto& best : answer(model, sources, options))
+  for (auto& best : answer(model, sources_of(examples), options))
     judged.answers.push_back(std::move(best.front().text));
-  judged.scores = score(metric, judged.answers, references);
+  judged.scores = score(metric, judged.answers, targets_of(examples));
   return judged;
 }
 
@@ -187,14 +229,10 @@ text::Tokeniser learn(text::Units units, const std::vector<std::string>& lines,
 
 Vocabularies learn_tokenisers(const TokeniserPlan& plan, const std::vector<Example>& examples,
                               const LearnSubwords& learn_subwords) {
-  std::vector<std::string> sources;
+  std::vector<std::string> sources = sources_of(examples);
   std::vector<std::string> targets;
-  sources.reserve(examples.size());
-  targets.reserve(examples.size());
-  for (const Example& example : examples) {
-    sources.push_back(example.source);
+  for (const Example& example : examples)
     targets.insert(targets.end(), example.targets.begin(), example.targets.end());
-  }
   if (plan.shared) {
     if (plan.source != plan.target)
       fail("a shared vocabulary has the same units on both sides, not ", name_of(plan.source),

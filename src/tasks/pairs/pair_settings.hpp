@@ -7,15 +7,10 @@
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "attn/models/options.hpp"
 #include "attn/tasks/batches.hpp"
-#include "attn/tasks/corpus.hpp"
-#include "attn/tasks/pair_model.hpp"
 #include "attn/tasks/pair_task.hpp"
-#include "attn/tasks/task.hpp"
 #include "attn/text/tokeniser.hpp"
 
 namespace attn::tasks {
@@ -31,24 +26,8 @@ struct PairSettings {
   Limits limits;
 };
 
-nlohmann::json json_of(const PairSettings& settings);
-/// Sets what the object holds. FileError, which begins with `where`, for what does not fit.
-void read_settings(const nlohmann::json& object, const std::string& where,
-                   PairSettings& settings);
 PairSettings pair_settings(const nlohmann::json& what);
 
-/// Their flags.
-std::vector<Setting> pair_flags();
-
-/// The examples, texts prepared as the task does.
-Corpus load_corpus(const PairTask& task, const PairSettings& settings, const Say& say);
-
-/// Which data a model in a folder learnt from: as training.json tells, or its card where no
-/// other file is named.
-void read_data_of(const std::filesystem::path& folder, const PairModel& model, bool named,
-                  PairSettings& settings);
-
-text::Units units_named(std::string_view name);
 std::string name_of(text::Units units);
 
 }  // namespace attn::tasks

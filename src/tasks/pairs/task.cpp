@@ -17,7 +17,7 @@
 #include "attn/tasks/scores.hpp"
 #include "attn/text/tokeniser.hpp"
 #include "attn/text/unicode.hpp"
-#include "tasks/subword_task.hpp"
+#include "tasks/sentence_task.hpp"
 #include "tasks/tasks.hpp"
 
 namespace attn::tasks {

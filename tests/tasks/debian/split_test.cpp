@@ -47,7 +47,7 @@ std::set<std::string> ids(const std::vector<Example>& part) {
 
 TEST(Split, PartsShareNoPackageAndHeldOutTextsHaveNoNeighbourInTrain) {
   const auto candidates = made_candidates();
-  const std::string list = make_split(candidates, "12.1", {}, {});
+  const std::string list = make_split(candidates, "12.1", {});
   const Corpus corpus = apply_split(candidates, list, "12.1", "made");
   EXPECT_GE(corpus.test.size(), 60u);
   EXPECT_GE(corpus.development.size(), 30u);
@@ -77,8 +77,8 @@ TEST(Split, PartsShareNoPackageAndHeldOutTextsHaveNoNeighbourInTrain) {
 
 TEST(Split, TheSameCandidatesGiveTheSameList) {
   auto candidates = made_candidates();
-  const std::string list = make_split(candidates, "12.1", {}, {});
-  EXPECT_EQ(make_split(candidates, "12.1", {}, {}), list);
+  const std::string list = make_split(candidates, "12.1", {});
+  EXPECT_EQ(make_split(candidates, "12.1", {}), list);
   EXPECT_TRUE(list.starts_with("# Debian 12.1\n"));
 }
 
@@ -112,8 +112,8 @@ TEST(Split, ADamagedListIsAnErrorThatNamesTheLine) {
 }
 
 TEST(Split, TooFewCandidatesAreAnError) {
-  EXPECT_THROW(make_split({}, "1", {}, {}), InvalidArgument);
-  EXPECT_THROW(make_split({{{"1", "a", {"b"}}, "x"}}, "1", {}, {}), InvalidArgument);
+  EXPECT_THROW(make_split({}, "1", {}), InvalidArgument);
+  EXPECT_THROW(make_split({{{"1", "a", {"b"}}, "x"}}, "1", {}), InvalidArgument);
 }
 
 TEST(Split, EveryListThatShipsCanBeReadAndHoldsSomething) {

@@ -1,11 +1,10 @@
-#include "attn/tasks/summarise/gap_sentences.hpp"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
 #include "attn/tasks/corpus.hpp"
+#include "attn/tasks/summarise/load_summarise.hpp"
 
 namespace attn::tasks {
 namespace {

@@ -19,18 +19,12 @@ struct Candidate {
   std::string package;  ///< the source package its text comes from
 };
 
-struct SplitOptions {
-  std::size_t test = 2000;  ///< at most; and a twentieth of all
-  std::size_t development = 1000;
-  double cosine = 0.7;           ///< a held-out source nearer to a training source is dropped
-  std::size_t per_package = 25;  ///< so that no large package is the test
-};
-
 /// A list of what is held out: lines of id, source package and development, test or left-out.
 /// Packages are taken in the order of a hash of their names until enough of their examples are
 /// far from everything that stays for training. What is too near, or too much, is in no part.
+/// Test is a twentieth of all, at most 2,000; development half of that.
 std::string make_split(const std::vector<Candidate>& candidates, const std::string& release,
-                       const SplitOptions& options, const Say& say);
+                       const Say& say);
 
 /// Puts every candidate where the list has it; train is what comes from packages the list does
 /// not name. Equal sources become one, and a held-out one wins. Notes tell how much of the list

@@ -20,4 +20,10 @@ Corpus load_summarise(const Say& say);
 /// joined by spaces; bullets stay. Ids are the md5.
 std::vector<Candidate> summarise_candidates(const DebianIndex& index);
 
+/// Pairs to pretrain on, from texts alone: a text without one of its sentences, and that
+/// sentence. What to write, and how, can be learnt before what a synopsis is (Zhang et al.,
+/// PEGASUS, 2020: gap sentences). Each sentence of 5 to 30 words among the first eight, of
+/// texts that have three sentences at least, is a pair.
+std::vector<Example> gap_sentences(const std::vector<Example>& texts);
+
 }  // namespace attn::tasks
