@@ -19,7 +19,6 @@
 #include <system_error>
 
 #include "attn/core/error.hpp"
-#include "attn/files/bytes.hpp"
 #include "attn/files/printable.hpp"
 
 namespace attn::files {

@@ -18,6 +18,7 @@
 
 #include "attn/core/error.hpp"
 #include "attn/files/atomic_write.hpp"
+#include "attn/files/printable.hpp"
 #include "attn/text/sha256.hpp"
 #include "attn/text/unicode.hpp"
 #include "text/unigram.hpp"
@@ -62,7 +63,7 @@ std::string with_spaces(std::string_view piece) {
 void append_bytes(std::string& out, std::string& bytes) {
   for (std::size_t i = 0; i < bytes.size();) {
     std::size_t size = std::min<std::size_t>(4, bytes.size() - i);
-    while (size > 0 && !is_utf8(std::string_view(bytes).substr(i, size))) --size;
+    while (size > 0 && !files::is_utf8(std::string_view(bytes).substr(i, size))) --size;
     // The longest valid text may be several characters; all of them are good.
     if (size == 0)
       out += kBadByte;

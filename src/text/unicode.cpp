@@ -128,10 +128,6 @@ bool ends_word(std::u32string_view text, std::size_t at, bool cased) {
 
 }  // namespace
 
-bool is_utf8(std::string_view text) {
-  return files::is_utf8(text);
-}
-
 std::u32string code_points(std::string_view text) {
   std::u32string out;
   out.reserve(text.size());

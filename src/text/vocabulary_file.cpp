@@ -85,7 +85,7 @@ std::string problem_of(Units units, const Piece& piece) {
   if (text.size() > kLongestPiece)
     return "has " + std::to_string(text.size()) + " bytes; at most " +
            std::to_string(kLongestPiece) + " are accepted";
-  if (!is_utf8(text)) return "is not UTF-8";
+  if (!files::is_utf8(text)) return "is not UTF-8";
   if (!std::isfinite(piece.score)) return "has a score that is no finite number";
   if (units == Units::characters && code_points(text).size() != 1)
     return "has more than one character";

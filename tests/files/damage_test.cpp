@@ -17,7 +17,6 @@
 
 #include "attn/core/error.hpp"
 #include "attn/files/array.hpp"
-#include "attn/files/bytes.hpp"
 #include "attn/files/json.hpp"
 #include "attn/files/npy.hpp"
 #include "attn/files/read_file.hpp"

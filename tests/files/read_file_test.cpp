@@ -15,7 +15,6 @@
 
 #include "attn/core/error.hpp"
 #include "attn/files/atomic_write.hpp"
-#include "attn/files/bytes.hpp"
 #include "files/support.hpp"
 
 namespace attn::files {

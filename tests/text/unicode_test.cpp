@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
+#include "attn/files/printable.hpp"
 #include "support/random.hpp"
 #include "text/scripts.hpp"
 
@@ -37,7 +38,7 @@ TEST(Normalise, TwiceIsOnce) {
   for (int i = 0; i < 3000; ++i) {
     const std::string once = normalise(random_line(random, words, 0.5));
     ASSERT_EQ(normalise(once), once);
-    ASSERT_TRUE(is_utf8(once));
+    ASSERT_TRUE(files::is_utf8(once));
   }
 }
 
@@ -54,7 +55,7 @@ TEST(Normalise, AMegabyteOfMarksTakesNoTime) {
 TEST(Normalise, WhatIsNotUtf8IsRefusedWithItsPlace) {
   for (const std::string_view bad :
        {"ab\xff", "ab\xc3", "ab\xed\xa0\x80", "ab\xc0\xaf", "ab\xf4\x90\x80\x80"}) {
-    EXPECT_FALSE(is_utf8(bad));
+    EXPECT_FALSE(files::is_utf8(bad));
     try {
       (void)normalise(bad);
       ADD_FAILURE() << "accepted";

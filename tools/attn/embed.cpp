@@ -23,7 +23,6 @@
 #include "attn/files/printable.hpp"
 #include "attn/files/safetensors.hpp"
 #include "attn/tasks/embed/fetch.hpp"
-#include "attn/tasks/embed/nearest.hpp"
 #include "attn/tasks/embed/sentence_encoder.hpp"
 #include "attn/tensor/storage.hpp"
 #include "attn/tensor/tensor.hpp"

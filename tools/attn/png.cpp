@@ -12,7 +12,6 @@
 
 #include "attn/core/error.hpp"
 #include "attn/files/atomic_write.hpp"
-#include "attn/files/bytes.hpp"
 #include "attn/files/printable.hpp"
 #include "attn/files/read_file.hpp"
 

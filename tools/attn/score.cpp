@@ -67,7 +67,7 @@ Lines lines_of(const std::string& path) {
   for (std::size_t begin = 0; begin < content.size();) {
     const std::size_t end = std::min(content.find('\n', begin), content.size());
     lines.push_back(content.substr(begin, end - begin));
-    if (!text::is_utf8(lines.back()))
+    if (!files::is_utf8(lines.back()))
       fail(where, ": line ", lines.size(), " is not UTF-8: ", files::in_quotes(lines.back()));
     begin = end + 1;
   }

@@ -137,7 +137,7 @@ struct Question {
 
   bool is_blank() const {
     const auto* text = input.find<std::string>("text");
-    return text != nullptr && text::is_utf8(*text) && text::normalise(*text).empty();
+    return text != nullptr && files::is_utf8(*text) && text::normalise(*text).empty();
   }
 };
 

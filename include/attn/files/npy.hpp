@@ -16,7 +16,7 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/files/array.hpp"
-#include "attn/files/bytes.hpp"
+#include "attn/files/read_file.hpp"
 
 namespace attn::files {
 

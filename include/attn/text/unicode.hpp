@@ -12,9 +12,6 @@
 
 namespace attn::text {
 
-/// True when the bytes are well-formed UTF-8 (no overlong forms, no surrogates).
-bool is_utf8(std::string_view text);
-
 /// The code points of UTF-8; anything else is an InvalidArgument that names the byte.
 std::u32string code_points(std::string_view text);
 std::string to_utf8(std::u32string_view text);

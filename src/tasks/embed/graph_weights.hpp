@@ -11,7 +11,7 @@
 #include <unordered_map>
 
 #include "attn/files/array.hpp"
-#include "attn/files/bytes.hpp"
+#include "attn/files/read_file.hpp"
 #include "attn/tensor/tensor.hpp"
 
 namespace attn::tasks {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "attn/tasks/embed/nearest.hpp"
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "attn/core/error.hpp"
+#include "attn/tasks/embed/sentence_encoder.hpp"
 #include "attn/tensor/ops/matmul.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"

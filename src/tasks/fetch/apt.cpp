@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "attn/core/error.hpp"
@@ -67,14 +68,17 @@ std::string configuration(const fs::path& folder, const std::vector<std::string>
   text += "Acquire::Languages {";
   for (const std::string& language : languages) text += " \"" + language + "\";";
   text += " };\n";
-  for (const char* path : {"State", "Cache", "Log"})
-    text += std::string("Dir::") + path + " \"" + root + "/" + path + "\";\n";
-  text += "Dir::State::lists \"" + root + "/lists\";\n";
-  text += "Dir::State::status \"" + root + "/status\";\n";
-  text += "Dir::Etc::sourcelist \"" + root + "/sources.list\";\n";
-  text += "Dir::Etc::sourceparts \"" + root + "/none\";\n";
-  text += "Dir::Etc::preferences \"" + root + "/none.pref\";\n";
-  text += "Dir::Etc::preferencesparts \"" + root + "/none\";\n";
+  const std::pair<const char*, const char*> paths[] = {{"State", "State"},
+                                                       {"Cache", "Cache"},
+                                                       {"Log", "Log"},
+                                                       {"State::lists", "lists"},
+                                                       {"State::status", "status"},
+                                                       {"Etc::sourcelist", "sources.list"},
+                                                       {"Etc::sourceparts", "none"},
+                                                       {"Etc::preferences", "none.pref"},
+                                                       {"Etc::preferencesparts", "none"}};
+  for (const auto& [name, path] : paths)
+    text += std::string("Dir::") + name + " \"" + root + "/" + path + "\";\n";
   // As root, apt would otherwise fetch as a user who may not enter a home folder.
   text += "APT::Sandbox::User \"root\";\n";
   // Without a network it is told so in seconds.
@@ -91,12 +95,9 @@ void prepare(const fs::path& folder, const std::vector<std::string>& languages) 
     make_folder(folder / name);
   files::atomic_write(folder / "status", std::string_view());
   files::atomic_write(folder / "apt.conf", configuration(folder, languages));
-  std::string source = "deb [signed-by=";
-  source += kKeys;
-  source += " targets=Packages,Translations] ";
-  source += mirror(folder);
-  source += " bookworm main\n";
-  files::atomic_write(folder / "sources.list", source);
+  files::atomic_write(folder / "sources.list", "deb [signed-by=" + std::string(kKeys) +
+                                                   " targets=Packages,Translations] " +
+                                                   mirror(folder) + " bookworm main\n");
 }
 
 void update(const fs::path& folder) {

@@ -222,7 +222,7 @@ class PairAnswers final : public Model {
 
 std::string PairAnswers::refusal(const Input& input) const {
   const std::string& text = input.text();
-  if (!text::is_utf8(text))
+  if (!files::is_utf8(text))
     return "is not UTF-8: " + files::in_quotes(text) +
            "; convert it first, for example with iconv";
   if (text.find('\0') != std::string::npos)

@@ -20,8 +20,8 @@
 #include "attn/tasks/fetch/npm.hpp"
 #include "attn/tasks/pair_model.hpp"
 #include "attn/tasks/pair_task.hpp"
-#include "attn/tasks/pronounce/load_pronounce.hpp"
 #include "attn/tasks/scores.hpp"
+#include "attn/tasks/text_data.hpp"
 #include "attn/text/tokeniser.hpp"
 #include "attn/text/unicode.hpp"
 #include "tasks/loading.hpp"
@@ -85,6 +85,13 @@ std::string too_long(const PairModel& model, std::string_view word) {
          "; the model reads at most " + std::to_string(model.limits.source);
 }
 
+Corpus load_pronounce(const std::string&, const Say& say) {
+  const NpmFile file{"cmu-pronouncing-dictionary@3.0.0", "index.js",
+                     "ef8b2b976d2e5801b7541ebcc7714f538d1ffa0ebb28645259536e2666bd2948"};
+  const std::filesystem::path path = fetched(file, say);
+  return parse_pronounce(files::read_text(path, kMostBytes), files::path_text(path));
+}
+
 }  // namespace
 
 PairTask pronounce_task() {
@@ -120,7 +127,7 @@ PairTask pronounce_task() {
   task.training.batch_tokens = 4096;
   task.prepare = lower;
   task.refuse = too_long;
-  task.load = [](const std::string&, const Say& say) { return load_pronounce(say); };
+  task.load = load_pronounce;
   return task;
 }
 
@@ -157,13 +164,6 @@ Corpus parse_pronounce(std::string_view text, std::string_view where) {
     part.push_back(std::move(word));
   }
   return corpus;
-}
-
-Corpus load_pronounce(const Say& say) {
-  const NpmFile file{"cmu-pronouncing-dictionary@3.0.0", "index.js",
-                     "ef8b2b976d2e5801b7541ebcc7714f538d1ffa0ebb28645259536e2666bd2948"};
-  const std::filesystem::path path = fetched(file, say);
-  return parse_pronounce(files::read_text(path, kMostBytes), files::path_text(path));
 }
 
 }  // namespace attn::tasks

@@ -19,7 +19,7 @@
 #include "attn/tasks/debian/split.hpp"
 #include "attn/tasks/pair_task.hpp"
 #include "attn/tasks/scores.hpp"
-#include "attn/tasks/summarise/load_summarise.hpp"
+#include "attn/tasks/text_data.hpp"
 #include "tasks/debian/description.hpp"
 #include "tasks/debian/kept_candidates.hpp"
 #include "tasks/sentence_task.hpp"
@@ -65,6 +65,12 @@ std::string without(const std::vector<std::string>& parts, std::size_t gap) {
     text += parts[i];
   }
   return text;
+}
+
+Corpus load_summarise(const std::string&, const Say& say) {
+  KeptCandidates kept = kept_candidates("summarise", "", summarise_candidates, say);
+  return apply_split(std::move(kept.candidates), shipped_split("summarise"), kept.release,
+                     "Debian package descriptions");
 }
 
 }  // namespace
@@ -114,7 +120,7 @@ PairTask summarise_task() {
     const DebianIndex index = load_debian("", say);
     return make_split(summarise_candidates(index), index.release, say);
   };
-  task.load = [](const std::string&, const Say& say) { return load_summarise(say); };
+  task.load = load_summarise;
   return task;
 }
 
@@ -136,12 +142,6 @@ std::vector<Candidate> summarise_candidates(const DebianIndex& index) {
          std::string(description.source)});
   }
   return candidates;
-}
-
-Corpus load_summarise(const Say& say) {
-  KeptCandidates kept = kept_candidates("summarise", "", summarise_candidates, say);
-  return apply_split(std::move(kept.candidates), shipped_split("summarise"), kept.release,
-                     "Debian package descriptions");
 }
 
 std::vector<Example> gap_sentences(const std::vector<Example>& texts) {

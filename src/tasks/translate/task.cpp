@@ -17,7 +17,7 @@
 #include "attn/tasks/pair_model.hpp"
 #include "attn/tasks/pair_task.hpp"
 #include "attn/tasks/scores.hpp"
-#include "attn/tasks/translate/load_translate.hpp"
+#include "attn/tasks/text_data.hpp"
 #include "tasks/debian/description.hpp"
 #include "tasks/debian/kept_candidates.hpp"
 #include "tasks/sentence_task.hpp"
@@ -83,6 +83,20 @@ class Aligner {
   std::size_t place_ = 0;
 };
 
+Corpus load_translate(const std::string& language, const Say& say) {
+  const auto& known = translate_languages();
+  if (std::find(known.begin(), known.end(), language) == known.end()) {
+    std::string names;
+    for (const std::string& name : known) names += " " + name;
+    fail("attn::tasks::load_translate: language ", files::in_quotes(language),
+         "; there are:", names);
+  }
+  const std::string name = "translate-" + language;
+  KeptCandidates kept = kept_candidates(name, language, translate_candidates, say);
+  return apply_split(std::move(kept.candidates), shipped_split(name), kept.release,
+                     "Debian package descriptions, en-" + language);
+}
+
 }  // namespace
 
 PairTask translate_task() {
@@ -119,9 +133,7 @@ PairTask translate_task() {
     const DebianIndex index = load_debian(language, say);
     return make_split(translate_candidates(index), index.release, say);
   };
-  task.load = [](const std::string& language, const Say& say) {
-    return load_translate(language, say);
-  };
+  task.load = load_translate;
   return task;
 }
 
@@ -141,20 +153,6 @@ std::vector<Candidate> translate_candidates(const DebianIndex& index) {
       Aligner(english, seen, candidates).align(translated->second);
   }
   return candidates;
-}
-
-Corpus load_translate(const std::string& language, const Say& say) {
-  const auto& known = translate_languages();
-  if (std::find(known.begin(), known.end(), language) == known.end()) {
-    std::string names;
-    for (const std::string& name : known) names += " " + name;
-    fail("attn::tasks::load_translate: language ", files::in_quotes(language),
-         "; there are:", names);
-  }
-  const std::string name = "translate-" + language;
-  KeptCandidates kept = kept_candidates(name, language, translate_candidates, say);
-  return apply_split(std::move(kept.candidates), shipped_split(name), kept.release,
-                     "Debian package descriptions, en-" + language);
 }
 
 }  // namespace attn::tasks

@@ -7,8 +7,8 @@
 
 #include "attn/core/error.hpp"
 #include "attn/tasks/corpus.hpp"
-#include "attn/tasks/summarise/load_summarise.hpp"
-#include "attn/tasks/translate/load_translate.hpp"
+#include "attn/tasks/pair_task.hpp"
+#include "attn/tasks/text_data.hpp"
 #include "tasks/debian/kept_candidates.hpp"
 
 namespace attn::tasks {
@@ -92,7 +92,7 @@ TEST(TranslateCandidates, LengthsFarApartAreNoPairs) {
 
 TEST(LoadTranslate, AnUnknownLanguageIsAnErrorThatNamesTheKnown) {
   try {
-    load_translate("tlh", {});
+    pair_task_named("translate").load("tlh", {});
     FAIL();
   } catch (const InvalidArgument& error) {
     EXPECT_NE(std::string(error.what()).find("it da fr de es"), std::string::npos);

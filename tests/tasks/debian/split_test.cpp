@@ -10,7 +10,7 @@
 #include "attn/core/error.hpp"
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/neighbours.hpp"
-#include "attn/tasks/translate/load_translate.hpp"
+#include "attn/tasks/text_data.hpp"
 #include "tasks/scratch.hpp"
 
 namespace attn::tasks {

@@ -1,5 +1,3 @@
-#include "attn/tasks/embed/nearest.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
+#include "attn/tasks/embed/sentence_encoder.hpp"
 #include "attn/tensor/tensor.hpp"
 
 namespace attn::tasks {

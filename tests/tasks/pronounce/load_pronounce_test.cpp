@@ -1,5 +1,3 @@
-#include "attn/tasks/pronounce/load_pronounce.hpp"
-
 #include <gtest/gtest.h>
 
 #include <set>
@@ -8,6 +6,7 @@
 
 #include "attn/core/error.hpp"
 #include "attn/tasks/corpus.hpp"
+#include "attn/tasks/text_data.hpp"
 #include "tasks/scratch.hpp"
 
 namespace attn::tasks {

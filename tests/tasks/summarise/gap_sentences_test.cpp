@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "attn/tasks/corpus.hpp"
-#include "attn/tasks/summarise/load_summarise.hpp"
+#include "attn/tasks/text_data.hpp"
 
 namespace attn::tasks {
 namespace {
