@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-
 // Draws a picture once for each step, with the weights of the step laid over it.
+
+// SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,5 @@
+// Which examples need a rare word of their text.
+
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,3 +1,5 @@
+// The nearest vectors are the same, in however many turns they are looked at.
+
 #include <gtest/gtest.h>
 
 #include <cstddef>

@@ -1,3 +1,5 @@
+// The pronouncing dictionary as examples.
+
 #include <gtest/gtest.h>
 
 #include <set>

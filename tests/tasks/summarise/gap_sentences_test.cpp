@@ -1,3 +1,5 @@
+// Texts without a sentence, to pretrain on.
+
 #include <gtest/gtest.h>
 
 #include <string>
