@@ -93,7 +93,7 @@ struct Turn {
 /// What may come next, on the CPU: of each row the likeliest, or where those do not do, all.
 struct Next {
   std::int64_t vocabulary;
-  Maximum likeliest{};
+  Tensor likeliest{};      ///< as top() gives them
   std::span<float> all{};  ///< [rows, vocabulary]
 
   std::span<float> row(std::int64_t i) const {
@@ -183,14 +183,15 @@ bool Search::offer(const Source& source, const Candidate& so_far, const Next& ne
   }
   std::vector<float> open(at(next.vocabulary), 0.0f);
   forbid(source, so_far.row, open);
-  const std::int64_t count = next.likeliest.values.size(1);
-  const float* values = next.likeliest.values.data<float>() + so_far.row * count;
-  const std::int64_t* tokens = next.likeliest.indices.data<std::int64_t>() + so_far.row * count;
+  const std::int64_t count = next.likeliest.size(2);
+  const double* values = next.likeliest.data<double>() + so_far.row * count;
+  const double* tokens = values + next.likeliest.numel() / 2;
   std::vector<Candidate> likeliest;
-  for (std::int64_t i = 0; i < count; ++i)
-    if (tokens[i] >= kEos && open[at(tokens[i])] == 0.0f)
-      likeliest.push_back(
-          {so_far.log_probability + static_cast<double>(values[i]), so_far.row, tokens[i]});
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto token = static_cast<std::int64_t>(tokens[i]);
+    if (token >= kEos && open[at(token)] == 0.0f)
+      likeliest.push_back({so_far.log_probability + values[i], so_far.row, token});
+  }
   if (std::ssize(likeliest) < 2 * options_.beam) return false;
   // Equals are taken in index order.
   std::sort(likeliest.begin(), likeliest.end(),
@@ -323,11 +324,8 @@ void Search::step(std::int64_t said) {
     });
   };
   // A vocabulary of each row comes from the GPU only where its likeliest words do not do.
-  if (log_probs.device() == Device::gpu && options_.temperature == 0.0) {
-    const Maximum likeliest = top(log_probs, 2 * options_.beam + kSpare);
-    take_turns(
-        {log_probs.size(1), {on_cpu(likeliest.values), likeliest.indices.to(Device::cpu)}});
-  }
+  if (log_probs.device() == Device::gpu && options_.temperature == 0.0)
+    take_turns({log_probs.size(1), top(log_probs, 2 * options_.beam + kSpare).to(Device::cpu)});
   if (!std::all_of(turns.begin(), turns.end(), [](const auto& turn) { return bool(turn); })) {
     const Tensor all = on_cpu(log_probs);
     take_turns(

@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -81,6 +84,32 @@ TEST(GpuSearch, OfTransformersThatPlaceAndCopyInOtherWays) {
     models::set_option(options, "copy", copy);
     models::set_option(options, "tie", "all");
     expect_same_answers(options, copy);
+  }
+}
+
+TEST(GpuSearch, SaysNothingForbidden) {
+  SKIP_WITHOUT_GPU();
+  nn::seed(5);
+  const std::shared_ptr<models::Seq2Seq> model = models::make_model(small("transformer"));
+  model->eval();
+  attn::Random random(8);
+  const Tensor source = random_integers({6, 12}, 4, kWords, random);
+  const Tensor lengths = Tensor::full({6}, 12.0, DType::i64);
+  // Of some sources a few words, of others all but seven: more than are fetched to choose from.
+  models::SearchOptions search{.beam = 3, .max_length = 15, .no_repeat = 2, .weights = false};
+  search.forbid = [](std::int64_t row, std::span<const std::int64_t> said,
+                     std::span<float> next) {
+    const std::size_t first = row % 2 == 0 ? next.size() - 5 : 9 + said.size() % 2;
+    std::fill(next.begin() + static_cast<std::ptrdiff_t>(first), next.end(),
+              -std::numeric_limits<float>::infinity());
+  };
+  const auto want = models::search(*model, source, lengths, search);
+  model->to(Device::gpu);
+  const auto got = models::search(*model, source, lengths, search);
+  for (std::size_t row = 0; row < want.size(); ++row) {
+    EXPECT_EQ(got[row][0].tokens, want[row][0].tokens) << row;
+    EXPECT_NEAR(got[row][0].score, want[row][0].score, test::kFloatModel) << row;
+    EXPECT_TRUE(got[row][0].weights.empty());
   }
 }
 

@@ -68,7 +68,7 @@ void sum_middle(const Tensor& x, const op::AxisExtents& extents, const Tensor& o
 void argmax(const Tensor& x, const op::AxisExtents& extents, const Tensor& out);
 
 /// The largest of each row of packed f32 x, as top() of attn/tensor/ops/reduce.hpp has them.
-void top(const Tensor& x, const Tensor& values, const Tensor& indices);
+void top(const Tensor& x, const Tensor& out);
 
 // Work on the rows of packed tensors.
 

@@ -75,7 +75,7 @@ __device__ std::uint64_t rank_of(float x, std::int64_t place) {
 /// A team looks through its row once for each number: few are asked for, and rows stay in L1.
 template <class On>
 __global__ void top_kernel(On, std::int64_t rows, std::int64_t columns, std::int64_t count,
-                           const float* x, float* values, std::int64_t* indices) {
+                           const float* x, double* values) {
   const std::int64_t row = On::row();
   if (row >= rows) return;
   const float* from = x + row * columns;
@@ -89,9 +89,9 @@ __global__ void top_kernel(On, std::int64_t rows, std::int64_t columns, std::int
     last = On::all(best, std::uint64_t{0},
                    [](std::uint64_t a, std::uint64_t b) { return b > a ? b : a; });
     if (On::rank() != 0) continue;
-    const auto place = static_cast<std::int64_t>(UINT32_MAX - static_cast<unsigned>(last));
+    const unsigned place = UINT32_MAX - static_cast<unsigned>(last);
     values[n] = last == 0 ? -INFINITY : from[place];
-    indices[n] = last == 0 ? -1 : place;
+    values[rows * count + n] = last == 0 ? -1.0 : place;
   }
 }
 
@@ -140,12 +140,12 @@ void sum_middle(const Tensor& x, const op::AxisExtents& extents, const Tensor& o
   check_launch();
 }
 
-void top(const Tensor& x, const Tensor& values, const Tensor& indices) {
-  if (values.numel() == 0) return;
+void top(const Tensor& x, const Tensor& out) {
+  if (out.numel() == 0) return;
   with_team(x.size(0), x.size(1), [&](auto team, unsigned blocks) {
-    top_kernel<<<blocks, kThreads, 0, stream()>>>(
-        team, x.size(0), x.size(1), values.size(1), op::numbers<const float>(x),
-        op::numbers<float>(values), op::numbers<std::int64_t>(indices));
+    top_kernel<<<blocks, kThreads, 0, stream()>>>(team, x.size(0), x.size(1), out.size(2),
+                                                  op::numbers<const float>(x),
+                                                  op::numbers<double>(out));
   });
   check_launch();
 }

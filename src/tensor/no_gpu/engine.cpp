@@ -61,7 +61,7 @@ void length_mask(const Tensor&, const Tensor&) { refuse(); }
 
 void sum_middle(const Tensor&, const op::AxisExtents&, const Tensor&) { refuse(); }
 void argmax(const Tensor&, const op::AxisExtents&, const Tensor&) { refuse(); }
-void top(const Tensor&, const Tensor&, const Tensor&) { refuse(); }
+void top(const Tensor&, const Tensor&) { refuse(); }
 
 void softmax(const Tensor&, const Tensor&, const Tensor&) { refuse(); }
 void softmax_backward(const Tensor&, const Tensor&, const Tensor&) { refuse(); }

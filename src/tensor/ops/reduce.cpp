@@ -82,13 +82,13 @@ void argmax_cpu(const Tensor& x, const op::AxisExtents& extents, const Tensor& o
   });
 }
 
-void top_cpu(const Tensor& x, const Maximum& out) {
+void top_cpu(const Tensor& x, const Tensor& out) {
   const std::int64_t columns = x.size(1);
-  const std::int64_t count = out.values.size(1);
-  float* values = out.values.mutable_data<float>();
-  auto* places = out.indices.mutable_data<std::int64_t>();
-  std::fill_n(values, out.values.numel(), -std::numeric_limits<float>::infinity());
-  std::fill_n(places, out.indices.numel(), -1);
+  const std::int64_t count = out.size(2);
+  double* values = out.mutable_data<double>();
+  double* places = values + x.size(0) * count;
+  std::fill(values, places, -std::numeric_limits<double>::infinity());
+  std::fill_n(places, x.size(0) * count, -1.0);
   op::each(x.size(0), columns, [&](std::int64_t row) {
     const float* from = x.data<float>() + row * columns;
     std::vector<std::int64_t> order;
@@ -101,7 +101,7 @@ void top_cpu(const Tensor& x, const Maximum& out) {
     for (std::int64_t i = 0; i < some; ++i) {
       const std::int64_t place = order[static_cast<std::size_t>(i)];
       values[row * count + i] = from[place];
-      places[row * count + i] = place;
+      places[row * count + i] = static_cast<double>(place);
     }
   });
 }
@@ -181,16 +181,13 @@ Maximum max(const Tensor& x, int axis, Axis axes) {
   return {values.squeeze(axis), indices.squeeze(axis)};
 }
 
-Maximum top(const Tensor& x, std::int64_t count) {
+Tensor top(const Tensor& x, std::int64_t count) {
   op::require_dtype(x, DType::f32, "attn::top", "the input");
   if (x.rank() != 2 || count < 0)
     fail("attn::top: ", count, " of ", x.text(), "; 0 and more of [rows, columns] is accepted");
   const Tensor packed = x.detach().contiguous();
-  const Shape shape{x.size(0), count};
-  const Maximum out{Tensor::empty(shape, DType::f32, x.device()),
-                    Tensor::empty(shape, DType::i64, x.device())};
-  op::dispatch_device(
-      x, [&] { top_cpu(packed, out); }, [&] { gpu::top(packed, out.values, out.indices); });
+  const Tensor out = Tensor::empty({2, x.size(0), count}, DType::f64, x.device());
+  op::dispatch_device(x, [&] { top_cpu(packed, out); }, [&] { gpu::top(packed, out); });
   return out;
 }
 

@@ -29,7 +29,8 @@ struct Maximum {
 Maximum max(const Tensor& x, int axis, Axis axes = Axis::drop);
 Tensor argmax(const Tensor& x, int axis);
 /// The `count` largest of each row of x f32 [rows, columns], largest first and of equals the
-/// first; where there are no more, NaN not counting, -inf and the position -1. Off the tape.
-Maximum top(const Tensor& x, std::int64_t count);
+/// first, and their positions: f64 [2, rows, count]. Where there are no more, NaN not counting,
+/// -inf and the position -1. Off the tape.
+Tensor top(const Tensor& x, std::int64_t count);
 
 }  // namespace attn
