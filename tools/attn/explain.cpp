@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "attn/core/error.hpp"
 #include "attn/files/atomic_write.hpp"
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/answerer.hpp"
@@ -37,10 +38,15 @@ struct ExplainOptions {
 
 int explain(const ExplainOptions& options, const Streams& streams) {
   check_device(options.device, "attn explain");
+  const tasks::Task& task = tasks::task_named(options.task);
+  if (task.card().reads == tasks::TaskCard::Reads::pictures) {
+    throw InvalidArgument("attn explain shows answers to texts, and " + options.task +
+                          " reads pictures: attn " + options.task +
+                          " FILE.png --map FILE.svg draws what it looked at");
+  }
   // Before the model is asked: without a page there is nothing to write it into.
   serve::offline_page({});
   check_output_file(options.html);
-  const tasks::Task& task = tasks::task_named(options.task);
   const tasks::Answerer answerer(
       load_model_of(task, options.device, model_folder(options.model, task.card().shipped()),
                     "attn explain"));

@@ -50,7 +50,7 @@ export interface Question {
   model?: string;
   text: string;
   best?: number;
-  temperature?: number;
+  attention_temperature?: number;
   forbid?: number[];
   force?: { step: number; position: number }[];
   heads?: boolean;
@@ -84,7 +84,7 @@ export interface StepQuestion extends Partial<HeadName> {
   source_tokens: string[];
   target_tokens: string[];
   row: number;
-  temperature?: number;
+  attention_temperature?: number;
   forbid?: number[];
   force?: { step: number; position: number }[];
 }

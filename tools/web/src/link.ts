@@ -11,7 +11,7 @@ export interface TryState {
   text?: string;
   best?: number; // which answer, from 1
   piece?: number; // which piece of a long text, from 1
-  temperature?: number;
+  attention_temperature?: number;
   forbid?: number[];
   force?: { step: number; position: number }[];
   part?: Part;
@@ -70,11 +70,13 @@ export function readState(values: URLSearchParams): Read {
   whole('layer');
   whole('head');
   whole('row');
-  const temperature = values.get('temperature');
-  if (temperature !== null) {
-    const number = Number(temperature);
-    if (number >= 0.1 && number <= 10) state.temperature = number;
-    else wrong.push(`temperature=${temperature}`);
+  // Links that were shared before say `temperature`.
+  for (const name of ['temperature', 'attention_temperature']) {
+    const text = values.get(name);
+    if (text === null) continue;
+    const number = Number(text);
+    if (number >= 0.1 && number <= 10) state.attention_temperature = number;
+    else wrong.push(`${name}=${text}`);
   }
   const part = values.get('part');
   if (part === 'encoder' || part === 'decoder' || part === 'cross') state.part = part;
@@ -99,7 +101,7 @@ export function readState(values: URLSearchParams): Read {
     }
   }
   for (const name of values.keys()) {
-    if (!['task', 'model', 'text', 'best', 'piece', 'layer', 'head', 'row', 'temperature', 'part', 'step', 'forbid', 'force'].includes(name)) wrong.push(name);
+    if (!['task', 'model', 'text', 'best', 'piece', 'layer', 'head', 'row', 'temperature', 'attention_temperature', 'part', 'step', 'forbid', 'force'].includes(name)) wrong.push(name);
   }
   return { state, wrong };
 }

@@ -55,7 +55,7 @@ export class SteeringPanel {
   }
 
   /** What a link says. */
-  set({ temperature = 1, forbid = [], force = [] }: Pick<Question, 'temperature' | 'forbid' | 'force'>): void {
+  set({ attention_temperature: temperature = 1, forbid = [], force = [] }: Pick<Question, 'attention_temperature' | 'forbid' | 'force'>): void {
     this.temperature = temperature;
     this.heat.input.value = String(Math.log10(temperature));
     this.heat.refresh();
@@ -87,19 +87,19 @@ export class SteeringPanel {
     this.changed(false);
   }
 
-  asked(): Pick<Question, 'temperature' | 'forbid' | 'force'> {
+  asked(): Pick<Question, 'attention_temperature' | 'forbid' | 'force'> {
     return {
-      ...(this.temperature === 1 ? {} : { temperature: this.temperature }),
+      ...(this.temperature === 1 ? {} : { attention_temperature: this.temperature }),
       ...(this.forbidden.length === 0 ? {} : { forbid: [...this.forbidden].sort((a, b) => a - b) }),
       ...(this.forced.length === 0 ? {} : { force: this.forced.map((one) => ({ ...one })) }),
     };
   }
 
   /** The same for the piece that is seen alone. */
-  askedHere(): Pick<Question, 'temperature' | 'forbid' | 'force'> {
+  askedHere(): Pick<Question, 'attention_temperature' | 'forbid' | 'force'> {
     const { forbidden, forced } = this.here();
     return {
-      ...(this.temperature === 1 ? {} : { temperature: this.temperature }),
+      ...(this.temperature === 1 ? {} : { attention_temperature: this.temperature }),
       ...(forbidden.size === 0 ? {} : { forbid: [...forbidden].sort((a, b) => a - b) }),
       ...(forced.size === 0 ? {} : { force: [...forced].map(([step, position]) => ({ step, position })) }),
     };

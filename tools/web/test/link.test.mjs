@@ -74,8 +74,8 @@ pageTest('Copy link copies the whole state', async (page) => {
   assert.match(link, /#try\?task=translate&text=A\+simple\+program/);
 });
 
-pageTest('A chosen answer and a temperature are in the link', async (page) => {
-  await page.goto(`${page.url()}#try?task=translate&text=${encodeURIComponent(kText)}&best=2&temperature=2`);
+for (const name of ['attention_temperature', 'temperature']) pageTest(`A chosen answer and ${name} are in the link`, async (page) => {
+  await page.goto(`${page.url()}#try?task=translate&text=${encodeURIComponent(kText)}&best=2&${name}=2`);
   await page.reload();
   await answered(page);
   await until(page, () => document.querySelectorAll('.best button')[1]?.getAttribute('aria-pressed') === 'true');

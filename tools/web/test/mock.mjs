@@ -40,7 +40,7 @@ const normalised = (row) => {
 
 // Scores divided by T are weights to the power 1 / T; a forbidden position has none; a forced
 // step looks at one place, and writes what it sees there.
-function steered(answer, { temperature = 1, forbid = [], force = [] }) {
+function steered(answer, { attention_temperature: temperature = 1, forbid = [], force = [] }) {
   const weights = answer.weights.map((row) =>
     normalised(row.map((weight, column) => (forbid.includes(column) ? 0 : weight ** (1 / temperature)))));
   const target = [...answer.target_tokens];
@@ -95,7 +95,7 @@ function answer(question) {
 const kLayers = 2;
 const kHeads = 4;
 const kChannels = 8;
-function step({ source_tokens: read, target_tokens: written, part = 'cross', layer = kLayers, head = 1, row = 0, forbid = [], force = [], temperature = 1 }) {
+function step({ source_tokens: read, target_tokens: written, part = 'cross', layer = kLayers, head = 1, row = 0, forbid = [], force = [], attention_temperature: temperature = 1 }) {
   if (!Array.isArray(read) || !Array.isArray(written)) return [400, { error: 'the field "source_tokens" is missing' }];
   if (layer > kLayers || head > kHeads) return [400, { error: `layers 1 to ${kLayers} with heads 1 to ${kHeads} are accepted` }];
   const rows = part === 'encoder' ? read : written;

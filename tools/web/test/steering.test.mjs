@@ -51,7 +51,7 @@ pageTest('Temperature makes attention more even', async (page, server) => {
   await answered(page);
   const even = (await map(page)).weights[0];
   assert.ok(Math.max(...even) < Math.max(...sharp), `${Math.max(...even)} < ${Math.max(...sharp)}`);
-  if (server.seen) assert.ok(Math.abs(lastQuestion(server).temperature - 10) < 1e-9);
+  if (server.seen) assert.ok(Math.abs(lastQuestion(server).attention_temperature - 10) < 1e-9);
   await page.getByRole('button', { name: 'Reset' }).click();
   assert.equal(await slider.inputValue(), '0');
 });
