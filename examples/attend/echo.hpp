@@ -9,6 +9,8 @@
 /// s' = s - height * (|k - q| - distance)^2, height and distance being tables 0 and 1. There is
 /// no backward: dual numbers differentiate it.
 struct Echo {
+  static constexpr int kTables = 2;
+
   template <class V, class P>
   ATTN_FN V forward(V s, attn::Site<V> at, const P& p) const {
     using attn::abs, attn::real;

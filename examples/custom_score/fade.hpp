@@ -8,6 +8,8 @@
 
 /// s' = s - rate * log(1 + |k - q|). There is no backward: dual numbers differentiate it.
 struct Fade {
+  static constexpr int kTables = 1;
+
   template <class V, class P>
   ATTN_FN V forward(V s, attn::Site<V> at, const P& p) const {
     using attn::abs, attn::log, attn::real;

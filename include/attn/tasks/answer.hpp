@@ -68,7 +68,8 @@ struct Answer {
   bool finished = false;             ///< false: it was cut at the longest length
   std::vector<std::int64_t> source;  ///< tokens it read, eos included
   std::vector<std::int64_t> target;  ///< tokens it wrote
-  /// [target + 1, places of the input]; empty without attention, or where not wanted.
+  /// [target + 1, positions of the input], the last row of kEos; empty without attention, or
+  /// where not wanted. Of a Transformer the mean over the heads of its last cross-attention.
   std::vector<float> weights;
   /// What else the model tells, by name: "gates" of each step.
   std::map<std::string, std::vector<float>> numbers{};
