@@ -12,6 +12,7 @@
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/core/thread_pool.hpp"
+#include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 
 namespace attn::op {
@@ -33,6 +34,12 @@ void require_shape(const Tensor& x, const Shape& shape, const char* where, const
 
 /// Throws unless both lie on the same device.
 void require_same_device(const Tensor& a, const Tensor& b, const char* where);
+/// Without CUDA nothing lies on the GPU, and nothing below src/tensor/gpu is there to call.
+#if defined(ATTN_CUDA) || defined(__CUDACC__)
+inline constexpr bool kHasGpu = true;
+#else
+inline constexpr bool kHasGpu = false;
+#endif
 inline bool on_gpu(const Tensor& x) {
   return x.device() == Device::gpu;
 }
@@ -44,8 +51,11 @@ inline bool is_widened(const Tensor& x) {
 }
 /// Calls cpu() or gpu(), the half of an op that the device of x has.
 template <class Cpu, class Gpu>
-decltype(auto) dispatch_device(const Tensor& x, const Cpu& cpu, const Gpu& gpu) {
-  return on_gpu(x) ? gpu() : cpu();
+decltype(auto) dispatch_device(const Tensor& x, const Cpu& cpu,
+                               [[maybe_unused]] const Gpu& gpu) {
+  if constexpr (kHasGpu)
+    if (on_gpu(x)) return gpu();
+  return cpu();
 }
 
 /// The type that sums of x run in.
@@ -93,6 +103,14 @@ template <class Cpu, class Gpu>
 decltype(auto) dispatch_device_and_real(const Tensor& x, const char* where, const Cpu& cpu,
                                         const Gpu& gpu) {
   return dispatch_device(x, [&] { return dispatch_real(x.dtype(), where, cpu); }, gpu);
+}
+
+/// record() of an op from x alone to y: back(gradient of y) is the gradient of x.
+template <class Back>
+Tensor record_one(const char* name, const Tensor& x, const Tensor& y, const Back& back) {
+  return record(name, {x}, y, [back](const Gradients& grads, const Needs&) -> Gradients {
+    return {back(grads[0])};
+  });
 }
 
 /// Calls run(begin, end) for blocks of at most `grain` of [0, count), in parallel. The blocks

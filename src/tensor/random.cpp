@@ -8,7 +8,6 @@
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/core/philox.hpp"
-#include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/cpu/pointwise_table.hpp"
 #include "tensor/gpu/engine.hpp"
@@ -33,17 +32,16 @@ template <class Draw>
 Tensor drawn_pairs(const Shape& shape, DType dtype, Device device, std::uint64_t key,
                    const Draw& draw) {
   const Tensor wide = Tensor::empty(shape, DType::f64, device);
-  if (device == Device::gpu) {
-    gpu::draw(draw, key, wide);
-    return wide.to(dtype);
-  }
-  auto* to = wide.mutable_data<double>();
-  const std::int64_t count = shape.numel();
-  op::each((count + 1) / 2, 1, [&](std::int64_t pair) {
-    const op::DrawnPair two = draw.at(key, pair);
-    to[2 * pair] = two.first;
-    if (2 * pair + 1 < count) to[2 * pair + 1] = two.second;
-  });
+  const auto on_cpu = [&] {
+    auto* to = wide.mutable_data<double>();
+    const std::int64_t count = shape.numel();
+    op::each((count + 1) / 2, 1, [&](std::int64_t pair) {
+      const op::DrawnPair two = draw.at(key, pair);
+      to[2 * pair] = two.first;
+      if (2 * pair + 1 < count) to[2 * pair + 1] = two.second;
+    });
+  };
+  op::dispatch_device(wide, on_cpu, [&] { gpu::draw(draw, key, wide); });
   return wide.to(dtype);
 }
 
@@ -147,10 +145,8 @@ Tensor dropout(const Tensor& x, double probability, Random& random) {
   const Draw draw{random.next(), static_cast<std::uint32_t>(probability * 0x1p32),
                   1.0 / (1.0 - probability)};
   // The gradient drops the same numbers; nothing is kept for it.
-  return record("attn::dropout", {x}, dropped(draw, x.detach()),
-                [draw](const Gradients& grads, const Needs&) -> Gradients {
-                  return {dropped(draw, grads[0])};
-                });
+  return op::record_one("attn::dropout", x, dropped(draw, x.detach()),
+                        [draw](const Tensor& grad) { return dropped(draw, grad); });
 }
 
 }  // namespace attn

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -78,12 +79,13 @@ Tensor Tensor::full(const Shape& shape, double value, DType dtype, Device device
 
 Tensor Tensor::arange(std::int64_t count, DType dtype, Device device) {
   const Tensor whole = empty({count}, DType::i64, device);
-  if (device == Device::gpu) {
-    gpu::count_up(whole);
-    return whole.to(dtype);
-  }
-  auto* numbers = whole.mutable_data<std::int64_t>();
-  for (std::int64_t i = 0; i < count; ++i) numbers[i] = i;
+  op::dispatch_device(
+      whole,
+      [&] {
+        auto* numbers = whole.mutable_data<std::int64_t>();
+        std::iota(numbers, numbers + count, std::int64_t{0});
+      },
+      [&] { gpu::count_up(whole); });
   return whole.to(dtype);
 }
 
@@ -177,10 +179,8 @@ Tensor Tensor::to(DType wanted) const {
   Tensor result = empty(shape(), wanted, device());
   op::copy(*this, result);
   if (!op::is_real(wanted) || !op::is_real(dtype())) return result;
-  return record("to", {*this}, result,
-                [from = dtype()](const Gradients& grads, const Needs&) -> Gradients {
-                  return {grads[0].to(from)};
-                });
+  return op::record_one("to", *this, result,
+                        [from = dtype()](const Tensor& grad) { return grad.to(from); });
 }
 
 Tensor Tensor::to(Device wanted) const {
@@ -188,10 +188,8 @@ Tensor Tensor::to(Device wanted) const {
   Tensor result = empty(shape(), dtype(), wanted);
   op::copy(*this, result);
   if (!op::is_real(dtype())) return result;
-  return record("to", {*this}, result,
-                [from = device()](const Gradients& grads, const Needs&) -> Gradients {
-                  return {grads[0].to(from)};
-                });
+  return op::record_one("to", *this, result,
+                        [from = device()](const Tensor& grad) { return grad.to(from); });
 }
 
 Tensor Tensor::detach() const {

@@ -6,8 +6,8 @@
 
 #include "attn/core/error.hpp"
 #include "attn/tensor/ops/reduce.hpp"
-#include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "tensor/op.hpp"
 
 namespace attn {
 namespace {
@@ -50,10 +50,8 @@ Tensor Tensor::reshape(const Shape& wanted) const {
   const Shape target = resolved(wanted, *this);
   if (target == shape()) return *this;
   const Tensor packed = contiguous();
-  return record("reshape", {packed}, view_of(packed, target, packed_strides(target)),
-                [from = shape()](const Gradients& grads, const Needs&) -> Gradients {
-                  return {grads[0].reshape(from)};
-                });
+  return op::record_one("reshape", packed, view_of(packed, target, packed_strides(target)),
+                        [from = shape()](const Tensor& grad) { return grad.reshape(from); });
 }
 
 Tensor Tensor::permute(const Shape& order) const {
@@ -72,10 +70,8 @@ Tensor Tensor::permute(const Shape& order) const {
     to[axis] = shape()[from];
     by[axis] = strides()[from];
   }
-  return record("permute", {*this}, view_of(*this, to, by),
-                [back](const Gradients& grads, const Needs&) -> Gradients {
-                  return {grads[0].permute(back)};
-                });
+  return op::record_one("permute", *this, view_of(*this, to, by),
+                        [back](const Tensor& grad) { return grad.permute(back); });
 }
 
 Tensor Tensor::transpose(int a, int b) const {
@@ -94,13 +90,13 @@ Tensor Tensor::slice(int axis, std::int64_t begin, std::int64_t end) const {
   if (begin == 0 && end == extent) return *this;
   Shape part = shape();
   part[axis] = end - begin;
-  return record(
-      "slice", {*this}, view_of(*this, part, strides(), begin * strides()[axis]),
-      [full = shape(), axis, begin, end](const Gradients& grads, const Needs&) -> Gradients {
-        const Tensor whole = Tensor::zeros(full, grads[0].dtype(), grads[0].device());
-        whole.slice(axis, begin, end).copy_from(grads[0]);
-        return {whole};
-      });
+  return op::record_one("slice", *this,
+                        view_of(*this, part, strides(), begin * strides()[axis]),
+                        [full = shape(), axis, begin, end](const Tensor& grad) {
+                          const Tensor whole = Tensor::zeros(full, grad.dtype(), grad.device());
+                          whole.slice(axis, begin, end).copy_from(grad);
+                          return whole;
+                        });
 }
 
 Tensor Tensor::select(int axis, std::int64_t index) const {
@@ -117,10 +113,8 @@ Tensor Tensor::unsqueeze(int axis) const {
   Shape by = strides();
   to.insert(axis, 1);
   by.insert(axis, 0);
-  return record("unsqueeze", {*this}, view_of(*this, to, by),
-                [axis](const Gradients& grads, const Needs&) -> Gradients {
-                  return {grads[0].squeeze(axis)};
-                });
+  return op::record_one("unsqueeze", *this, view_of(*this, to, by),
+                        [axis](const Tensor& grad) { return grad.squeeze(axis); });
 }
 
 Tensor Tensor::squeeze(int axis) const {
@@ -131,10 +125,8 @@ Tensor Tensor::squeeze(int axis) const {
   Shape by = strides();
   to.erase(axis);
   by.erase(axis);
-  return record("squeeze", {*this}, view_of(*this, to, by),
-                [axis](const Gradients& grads, const Needs&) -> Gradients {
-                  return {grads[0].unsqueeze(axis)};
-                });
+  return op::record_one("squeeze", *this, view_of(*this, to, by),
+                        [axis](const Tensor& grad) { return grad.unsqueeze(axis); });
 }
 
 Tensor Tensor::expand(const Shape& wanted) const {
@@ -148,10 +140,8 @@ Tensor Tensor::expand(const Shape& wanted) const {
   if (!fits)
     fail("attn::Tensor::expand: ", text(), " to ", wanted.text(),
          "; extents of 1 and new leading axes stretch, nothing else");
-  return record("expand", {*this}, view_of(*this, wanted, by),
-                [from = shape()](const Gradients& grads, const Needs&) -> Gradients {
-                  return {sum_to(grads[0], from)};
-                });
+  return op::record_one("expand", *this, view_of(*this, wanted, by),
+                        [from = shape()](const Tensor& grad) { return sum_to(grad, from); });
 }
 
 Tensor Tensor::flatten(int first, int last) const {

@@ -109,11 +109,10 @@ Tensor pad(const Tensor& x, int axis, std::int64_t before, std::int64_t after) {
   shape[axis] += before + after;
   const Tensor out = Tensor::zeros(shape, x.dtype(), x.device());
   place(x, axis, before, out);
-  return record(
-      "pad", {x}, out,
-      [axis, before, extent = x.size(axis)](const Gradients& grads, const Needs&) -> Gradients {
-        return {grads[0].slice(axis, before, before + extent)};
-      });
+  return op::record_one("pad", x, out,
+                        [axis, before, extent = x.size(axis)](const Tensor& grad) {
+                          return grad.slice(axis, before, before + extent);
+                        });
 }
 
 }  // namespace attn

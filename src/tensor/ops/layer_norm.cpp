@@ -23,9 +23,8 @@ constexpr const char* kWhere = "attn::layer_norm";
 
 /// Also writes mean and scale of each row to moments [rows, 2].
 template <class T>
-Tensor forward(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps,
-               const Tensor& moments) {
-  const Tensor out = Tensor::empty(x.shape(), x.dtype());
+void forward(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps,
+             const Tensor& moments, const Tensor& out) {
   const std::int64_t count = x.size(-1);
   const T* from = x.data<T>();
   const T* w = op::numbers_or_null<T>(weight);
@@ -39,7 +38,6 @@ Tensor forward(const Tensor& x, const Tensor& weight, const Tensor& bias, double
     moment[2 * row] = row_moments.mean;
     moment[2 * row + 1] = row_moments.scale;
   });
-  return out;
 }
 
 /// Rows are summed in at most kMost blocks, each into numbers of its own.
@@ -130,67 +128,52 @@ void check(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   }
 }
 
-/// x in any type of real numbers; weight and bias in f32, f64 beside f64.
-Tensor layer_norm_gpu(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
-  const DType wide = op::sum_dtype(x);
-  for (const Tensor& table : {weight, bias}) {
-    if (!table.defined()) continue;
-    op::require_dtype(table, wide, kWhere, "weight or bias");
-    op::require_same_device(x, table, kWhere);
-  }
-  const Tensor packed = x.detach().contiguous();
-  const Tensor w = op::packed_or_none(weight);
-  const std::int64_t rows = x.size(-1) == 0 ? 0 : x.numel() / x.size(-1);
-  const Tensor moments = Tensor::empty({rows, 2}, wide, Device::gpu);
-  const Tensor out = Tensor::empty(x.shape(), x.dtype(), Device::gpu);
-  gpu::layer_norm(packed, w, op::packed_or_none(bias), eps, moments, out);
-  return record("layer_norm", {x, weight, bias}, out,
-                [saved_x = Saved(packed), saved_weight = Saved(w), saved = Saved(moments)](
-                    const Gradients& grads, const Needs& needs) -> Gradients {
-                  const Tensor& in = saved_x.get();
-                  const Tensor dx =
-                      needs[0] ? Tensor::empty(in.shape(), in.dtype(), Device::gpu) : Tensor();
-                  const Tensor sums =
-                      needs[1] || needs[2]
-                          ? Tensor::zeros({2, in.size(-1)}, saved.get().dtype(), Device::gpu)
+Gradients backward_gpu(const Tensor& grad, const Tensor& x, const Tensor& weight,
+                       const Tensor& moments, const Needs& needs) {
+  const Tensor dx = needs[0] ? Tensor::empty(x.shape(), x.dtype(), Device::gpu) : Tensor();
+  const Tensor sums = needs[1] || needs[2]
+                          ? Tensor::zeros({2, x.size(-1)}, moments.dtype(), Device::gpu)
                           : Tensor();
-                  gpu::layer_norm_backward(in, saved_weight.get(), saved.get(),
-                                           grads[0].contiguous(), dx, sums);
-                  return {dx, needs[1] ? sums.select(0, 0) : Tensor(),
-                          needs[2] ? sums.select(0, 1) : Tensor()};
-                });
+  gpu::layer_norm_backward(x, weight, moments, grad, dx, sums);
+  return {dx, needs[1] ? sums.select(0, 0) : Tensor(), needs[2] ? sums.select(0, 1) : Tensor()};
 }
 
 }  // namespace
 
 Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
   check(x, weight, bias);
-  if (op::on_gpu(x)) {
-    const bool half = op::is_half(x.dtype());
-    return layer_norm_gpu(x, half ? op::widened(weight) : weight,
-                          half ? op::widened(bias) : bias, eps);
-  }
-  if (op::is_half(x.dtype()))
-    return layer_norm(x.to(DType::f32), op::widened(weight), op::widened(bias), eps)
+  if (op::is_widened(x))
+    return layer_norm(op::widened(x), op::widened(weight), op::widened(bias), eps)
         .to(x.dtype());
-  if (weight.defined()) op::require_same_kind(x, weight, kWhere);
-  if (bias.defined()) op::require_same_kind(x, bias, kWhere);
-
+  // Weight and bias are of the type that sums of x run in.
+  const bool half = op::is_half(x.dtype());
+  const Tensor scale = half ? op::widened(weight) : weight;
+  const Tensor shift = half ? op::widened(bias) : bias;
+  for (const Tensor& table : {scale, shift}) {
+    if (!table.defined()) continue;
+    if (!half) op::require_same_kind(x, table, kWhere);
+    op::require_same_device(x, table, kWhere);
+  }
   const Tensor packed = x.detach().contiguous();
-  const Tensor w = op::packed_or_none(weight);
-  const Tensor b = op::packed_or_none(bias);
+  const Tensor w = op::packed_or_none(scale);
+  const Tensor b = op::packed_or_none(shift);
   const std::int64_t rows = x.size(-1) == 0 ? 0 : x.numel() / x.size(-1);
-  const Tensor moments = Tensor::empty({rows, 2}, x.dtype());
-  return op::dispatch_real(x.dtype(), kWhere, [&](auto zero) {
-    using T = decltype(zero);
-    const Tensor out = forward<T>(packed, w, b, eps, moments);
-    return record("layer_norm", {x, weight, bias}, out,
-                  [saved_x = Saved(packed), saved_weight = Saved(w),
-                   saved_moments = Saved(moments)](const Gradients& grads, const Needs& needs) {
-                    return backward_of<T>(grads[0].contiguous(), saved_x.get(),
-                                          saved_weight.get(), saved_moments.get(), needs);
-                  });
-  });
+  const Tensor moments = Tensor::empty({rows, 2}, op::sum_dtype(x), x.device());
+  const Tensor out = Tensor::empty(x.shape(), x.dtype(), x.device());
+  op::dispatch_device_and_real(
+      x, kWhere, [&]<class T>(T) { forward<T>(packed, w, b, eps, moments, out); },
+      [&] { gpu::layer_norm(packed, w, b, eps, moments, out); });
+  return record("layer_norm", {x, scale, shift}, out,
+                [saved_x = Saved(packed), saved_weight = Saved(w), saved = Saved(moments)](
+                    const Gradients& grads, const Needs& needs) {
+                  const Tensor grad = grads[0].contiguous();
+                  const auto backward = [&](const auto& run) {
+                    return run(grad, saved_x.get(), saved_weight.get(), saved.get(), needs);
+                  };
+                  return op::dispatch_device_and_real(
+                      grad, kWhere, [&]<class T>(T) { return backward(backward_of<T>); },
+                      [&] { return backward(backward_gpu); });
+                });
 }
 
 }  // namespace attn

@@ -26,17 +26,17 @@ Tensor unary(UnaryOp op, const char* name, const Tensor& input, double a = 0.0,
   op::dispatch_device(
       x, [&] { cpu::unary_forward(op, a, b, x, y); },
       [&] { gpu::unary_forward(op, a, b, x, y); });
-  return record(name, {x}, y,
-                [op, a, b, in = Saved(x), out = op::on_gpu(y) ? Saved() : Saved(y)](
-                    const Gradients& grads, const Needs&) -> Gradients {
-                  const Tensor grad = grads[0].contiguous();
-                  const Tensor dx = Tensor::empty(grad.shape(), grad.dtype(), grad.device());
-                  op::dispatch_device(
-                      grad,
-                      [&] { cpu::unary_backward(op, a, b, grad, in.get(), out.get(), dx); },
-                      [&] { gpu::unary_backward(op, a, b, grad, in.get(), dx); });
-                  return {dx};
-                });
+  return op::record_one(
+      name, x, y,
+      [op, a, b, in = Saved(x),
+       out = op::on_gpu(y) ? Saved() : Saved(y)](const Tensor& arrived) {
+        const Tensor grad = arrived.contiguous();
+        const Tensor dx = Tensor::empty(grad.shape(), grad.dtype(), grad.device());
+        op::dispatch_device(
+            grad, [&] { cpu::unary_backward(op, a, b, grad, in.get(), out.get(), dx); },
+            [&] { gpu::unary_backward(op, a, b, grad, in.get(), dx); });
+        return dx;
+      });
 }
 
 /// The numbers alone, off the tape.

@@ -11,7 +11,6 @@
 #include "attn/core/error.hpp"
 #include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
-#include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/cpu/pointwise_table.hpp"
 #include "tensor/gpu/engine.hpp"
@@ -112,10 +111,8 @@ Tensor sum(const Tensor& x, int axis, Axis axes) {
   op::require_real(x, "attn::sum", "the input");
   axis = normal_axis(axis, x.rank(), "attn::sum");
   const Tensor total =
-      record("attn::sum", {x}, sum_axis(x.detach(), axis),
-             [shape = x.shape()](const Gradients& grads, const Needs&) -> Gradients {
-               return {grads[0].expand(shape)};
-             });
+      op::record_one("attn::sum", x, sum_axis(x.detach(), axis),
+                     [shape = x.shape()](const Tensor& grad) { return grad.expand(shape); });
   return axes == Axis::keep ? total : total.squeeze(axis);
 }
 

@@ -126,11 +126,11 @@ Tensor rotary(const Tensor& x, const RotaryTable& table) {
   // Tables are made on the CPU.
   const Tensor cos = table.cos.detach().to(x.device()).to(x.dtype());
   const Tensor sin = table.sin.detach().to(x.device()).to(x.dtype());
-  return record("rotary", {x}, turn(x, cos, sin, table.pairs),
-                [cos = Saved(cos), sin = Saved(sin), pairs = table.pairs](
-                    const Gradients& grads, const Needs&) -> Gradients {
-                  return {turn(grads[0], cos.get(), neg(sin.get()), pairs)};
-                });
+  return op::record_one(
+      "rotary", x, turn(x, cos, sin, table.pairs),
+      [cos = Saved(cos), sin = Saved(sin), pairs = table.pairs](const Tensor& grad) {
+        return turn(grad, cos.get(), neg(sin.get()), pairs);
+      });
 }
 
 Tensor rotary(const Tensor& x, const Tensor& positions, const RotaryOptions& options) {

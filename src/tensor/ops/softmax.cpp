@@ -118,13 +118,11 @@ Tensor along_last(const Kernels& kernels, const Tensor& input, const Tensor& kee
   const Tensor x = input.detach().contiguous();
   const Tensor y = Tensor::empty(x.shape(), x.dtype(), x.device());
   kernels.forward(x, keep, y);
-  return record(
-      kernels.name, {input}, y,
-      [&kernels, saved = Saved(y)](const Gradients& grads, const Needs&) -> Gradients {
-        const Tensor grad = grads[0].contiguous();
+  return op::record_one(
+      kernels.name, input, y, [&kernels, saved = Saved(y)](const Tensor& grad) {
         const Tensor dx = Tensor::empty(grad.shape(), grad.dtype(), grad.device());
-        kernels.backward(saved.get(), grad, dx);
-        return {dx};
+        kernels.backward(saved.get(), grad.contiguous(), dx);
+        return dx;
       });
 }
 
