@@ -67,9 +67,12 @@ function(attn_layer name)
   set(source_dir "${PROJECT_SOURCE_DIR}/src/${name}")
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${include_dir}/attn/${name}/*.hpp")
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${source_dir}/*.cpp")
-  # gpu/ holds CUDA sources (AttnCuda.cmake); without CUDA, no_gpu/ says so in their place.
+  # gpu/ holds CUDA sources (AttnCuda.cmake) and what calls them; without CUDA, no_gpu/ says so in
+  # their place.
   if(ATTN_CUDA)
     list(FILTER sources EXCLUDE REGEX "/no_gpu/")
+  else()
+    list(FILTER sources EXCLUDE REGEX "/gpu/")
   endif()
   attn_split_kernel_sources(sources kernel_sources)
 
@@ -84,6 +87,9 @@ function(attn_layer name)
       target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:${needed}>)
     endforeach()
     target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:attn_warnings>)
+    if(ATTN_CUDA)
+      target_compile_definitions(${target} PRIVATE ATTN_CUDA=1)
+    endif()
     if(name MATCHES "^(core|kernels|gemm|tensor|nn|models|text)$")
       target_compile_options(${target} PRIVATE ${ATTN_NUMERIC_OPTIONS})
     endif()

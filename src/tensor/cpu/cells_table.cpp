@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "tensor/cpu/attention_rows.hpp"
+#include "tensor/cpu/cells.hpp"
 
 namespace attn::cpu {
 

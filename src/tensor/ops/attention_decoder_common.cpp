@@ -10,7 +10,7 @@
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/op.hpp"
-#include "tensor/ops/attention_decoder_attention.hpp"
+#include "tensor/ops/attention_decoder_steps.hpp"
 #include "tensor/ops/rnn_direction.hpp"
 #include "tensor/ops/rnn_layer.hpp"
 

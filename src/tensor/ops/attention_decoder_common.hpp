@@ -16,8 +16,7 @@
 #include "attn/tensor/ops/rnn.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "tensor/ops/attention_decoder_attention.hpp"
-#include "tensor/ops/attention_decoder_stack.hpp"
+#include "tensor/ops/attention_decoder_steps.hpp"
 #include "tensor/ops/rnn_layer.hpp"
 #include "tensor/ops/rnn_weight.hpp"
 

@@ -7,7 +7,6 @@
 #include "attn/kernels/cpu/lane.hpp"
 #include "attn/kernels/cpu/lane_math.hpp"  // IWYU pragma: keep
 #include "kernels/cpu/isa_table.hpp"
-#include "tensor/cpu/attention_rows.hpp"
 #include "tensor/cpu/cells_table.hpp"
 
 namespace attn::cpu::inline ATTN_TARGET {

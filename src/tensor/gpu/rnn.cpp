@@ -1,12 +1,13 @@
 // One direction of one recurrent layer on the GPU: the products of all steps at once where they
 // can be, and for each step one product and one launch of the cell.
 
+#include "attn/tensor/ops/rnn.hpp"
+
 #include <cstdint>
 
 #include "attn/core/dtype.hpp"
 #include "attn/gemm/gemm.hpp"
 #include "attn/tensor/ops/reduce.hpp"
-#include "attn/tensor/ops/rnn.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/gpu/steps.hpp"
