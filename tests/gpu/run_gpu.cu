@@ -226,14 +226,12 @@ std::string gpu_difference(const Problem& p, const Results& got, const Results& 
 std::string gpu_difference(const Problem& p, const Results& got, const Results& want,
                            DType dtype) {
   const Spec& spec = p.spec;
-  const int rows = std::max(1, spec.batch * spec.heads() * spec.queries);
   const int longest = std::max({1, spec.keys, spec.queries * spec.group});
   // Exponentials and the products of three TF32 numbers are good to 2^-21; weights and their
   // gradients are rounded to 16 bits once more on their way into a product.
   const double extra = dtype == DType::bf16 || dtype == DType::f16 ? 2.0 : 8.0;
   const double output = extra * tolerance(dtype, longest);
   const double gradient = extra * gradient_tolerance(dtype, longest, spec.group);
-  const double table = extra * gradient_tolerance(dtype, rows * std::max(1, spec.keys), rows);
   const DType stat = dtype == DType::f64 ? DType::f64 : DType::f32;
   std::string wrong = difference("out", got.out, want.out, output) +
                       difference("stat", got.stat, want.stat, 8.0 * tolerance(stat, longest)) +
@@ -242,7 +240,7 @@ std::string gpu_difference(const Problem& p, const Results& got, const Results& 
                       difference("dv", got.dv, want.dv, gradient);
   for (std::size_t t = 0; t < want.tables.size(); ++t)
     wrong += difference("gradient of table " + std::to_string(t), got.tables[t], want.tables[t],
-                        table);
+                        extra * table_tolerance(p, t, dtype));
   return wrong + got.damage;
 }
 

@@ -116,13 +116,20 @@ std::vector<double> reference_weights(const Problem& p) {
   return weights.values();
 }
 
-std::string difference(const Problem& p, const Results& got, const Results& want) {
+double table_tolerance(const Problem& p, std::size_t t, DType dtype) {
   const Spec& spec = p.spec;
   const int rows = std::max(1, spec.batch * spec.heads() * spec.queries);
+  const TestTable& table = p.tables[t];
+  const bool shared = table.place.stage == TablePlace::Stage::similarity && table.shape[3] == 1;
+  const int terms = std::max(1, spec.keys) * (shared ? std::max(1, spec.channels) : 1);
+  return gradient_tolerance(dtype, rows * terms, rows);
+}
+
+std::string difference(const Problem& p, const Results& got, const Results& want) {
+  const Spec& spec = p.spec;
   const int longest = std::max({1, spec.keys, spec.queries * spec.group});
   const double output = tolerance(spec.dtype, longest);
   const double gradient = gradient_tolerance(spec.dtype, longest, spec.group);
-  const double table = gradient_tolerance(spec.dtype, rows * std::max(1, spec.keys), rows);
   std::string wrong = difference("out", got.out, want.out, output) +
                       difference("stat", got.stat, want.stat, tolerance(DType::f32, longest)) +
                       difference("dq", got.dq, want.dq, gradient) +
@@ -130,7 +137,7 @@ std::string difference(const Problem& p, const Results& got, const Results& want
                       difference("dv", got.dv, want.dv, gradient);
   for (std::size_t t = 0; t < want.tables.size(); ++t)
     wrong += difference("gradient of table " + std::to_string(t), got.tables[t], want.tables[t],
-                        table);
+                        table_tolerance(p, t, spec.dtype));
   return wrong + got.damage;
 }
 

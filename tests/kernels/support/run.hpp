@@ -37,6 +37,10 @@ Results run_cpu(const Problem& problem, const cpu::Context& context = {},
 /// The weights that pool the values, by the definition.
 std::vector<double> reference_weights(const Problem& problem);
 
+/// What the gradient of table t may be off by: a number gathers a product of each pair, and
+/// where all channels of a similarity share one weight, of each of their channels.
+double table_tolerance(const Problem& problem, std::size_t t, DType dtype);
+
 /// What is wrong with `got`; empty if it agrees within the tolerance of the problem's dtype and
 /// lengths.
 std::string difference(const Problem& problem, const Results& got, const Results& want);
