@@ -95,6 +95,22 @@ struct Walk {
   std::int64_t task_images;  ///< that are worth a task
 };
 
+/// What a thread works in: an image with the zeros around it, what the kernel sees of it, and
+/// gradients side by side. Without a base it counts.
+struct Memory {
+  Memory(const Walk& walk, std::int64_t seen_numbers, std::int64_t grad_numbers = 0,
+         std::byte* base = nullptr)
+      : scratch{base},
+        padded(scratch.take<float>(walk.image.size())),
+        seen(scratch.take<float>(seen_numbers)),
+        grads(scratch.take<float>(grad_numbers)) {}
+
+  Scratch scratch;
+  float* padded;
+  float* seen;
+  float* grads;
+};
+
 /// Some images of the batch, and what the thread that has them works in.
 struct Piece {
   std::int64_t number = 0;
@@ -155,19 +171,11 @@ void conv_forward_on(Target target, const ConvShape& shape, const float* x, cons
                             .b = {nullptr, walk.stretch, 1},
                             .c_stride = walk.places,
                             .beta = bias == nullptr ? 0.0f : 1.0f};
-  struct Memory {
-    Memory(const Walk& walk, std::byte* base) : scratch{base} {
-      padded = scratch.take<float>(walk.image.size());
-      seen = scratch.take<float>(walk.depth * walk.stretch);
-    }
-    Scratch scratch;
-    float* padded;
-    float* seen;
-  };
-  const std::size_t bytes = Memory(walk, nullptr).scratch.used;
+  const std::int64_t seen = walk.depth * walk.stretch;
+  const std::size_t bytes = Memory(walk, seen).scratch.used;
   const Pieces pieces(shape.batch, walk.task_images, bytes + walk.products.bytes(common));
   pieces.run([&](const Piece& piece) {
-    const Memory memory(walk, piece.memory);
+    const Memory memory(walk, seen, 0, piece.memory);
     BlockProduct block = common;
     block.b.data = memory.seen;
     std::fill_n(memory.padded, walk.image.size(), 0.0f);
@@ -206,20 +214,12 @@ void conv_backward_data_on(Target target, const ConvShape& shape, const float* g
                             .a = {weight, 1, walk.depth},
                             .b = {nullptr, walk.places, 1},
                             .c_stride = walk.stretch};
-  struct Memory {
-    Memory(const Walk& walk, std::int64_t rows, std::byte* base) : scratch{base} {
-      padded = scratch.take<float>(walk.image.size());
-      // Whole vectors are read at the end.
-      seen = scratch.take<float>(rows * walk.stretch + 16);
-    }
-    Scratch scratch;
-    float* padded;
-    float* seen;
-  };
-  const std::size_t bytes = Memory(walk, rows, nullptr).scratch.used;
+  // Whole vectors are read at the end.
+  const std::int64_t seen = rows * walk.stretch + 16;
+  const std::size_t bytes = Memory(walk, seen).scratch.used;
   const Pieces pieces(shape.batch, walk.task_images, bytes + walk.products.bytes(common));
   pieces.run([&](const Piece& piece) {
-    const Memory memory(walk, rows, piece.memory);
+    const Memory memory(walk, seen, 0, piece.memory);
     BlockProduct block = common;
     block.c = memory.seen;
     for (std::int64_t number = piece.begin; number < piece.end; ++number) {
@@ -274,21 +274,12 @@ void conv_backward_weights_on(Target target, const ConvShape& shape, const float
       together;
   const std::int64_t count = in_parts(shape.batch, images);
   const std::int64_t part = rows * shape.out;
-  struct Memory {
-    Memory(const Walk& walk, std::int64_t width, std::byte* base) : scratch{base} {
-      padded = scratch.take<float>(walk.image.size());
-      seen = scratch.take<float>((walk.depth + 1) * width);
-      grads = scratch.take<float>(walk.shape.out * width);
-    }
-    Scratch scratch;
-    float* padded;
-    float* seen;
-    float* grads;
-  };
-  const std::size_t bytes = Memory(walk, width, nullptr).scratch.used;
+  const std::int64_t seen = rows * width;
+  const std::int64_t grads = shape.out * width;
+  const std::size_t bytes = Memory(walk, seen, grads).scratch.used;
   const Pieces pieces(shape.batch, images, bytes + walk.products.bytes(common), count * part);
   pieces.run([&](const Piece& piece) {
-    const Memory memory(walk, width, piece.memory);
+    const Memory memory(walk, seen, grads, piece.memory);
     std::fill_n(memory.padded, walk.image.size(), 0.0f);
     std::fill_n(memory.seen + walk.depth * width, depth, 1.0f);
     BlockProduct block = common;

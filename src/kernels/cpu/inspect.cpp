@@ -111,12 +111,6 @@ void inspect(const ForwardArgs<T>& args, const Recipe& recipe, const Inspection<
 }
 
 template <class T>
-void weights(const ForwardArgs<T>& args, const Recipe& recipe, const View<float, 4>& out,
-             const Context& context) {
-  inspect(args, recipe, Inspection<float>{.all = out}, context);
-}
-
-template <class T>
 void scores(const ForwardArgs<T>& args, const Recipe& recipe, int modifiers, bool masked,
             const View<float, 4>& out, const Context& context) {
   if (modifiers < 0 || modifiers > static_cast<int>(recipe.scores.size()))
@@ -131,9 +125,6 @@ void scores(const ForwardArgs<T>& args, const Recipe& recipe, int modifiers, boo
 template void inspect(const ForwardArgs<float>&, const Recipe&, const Inspection<float>&, const Context&);
 template void inspect(const ForwardArgs<BFloat16>&, const Recipe&, const Inspection<float>&, const Context&);
 template void inspect(const ForwardArgs<Float16>&, const Recipe&, const Inspection<float>&, const Context&);
-template void weights(const ForwardArgs<float>&, const Recipe&, const View<float, 4>&, const Context&);
-template void weights(const ForwardArgs<BFloat16>&, const Recipe&, const View<float, 4>&, const Context&);
-template void weights(const ForwardArgs<Float16>&, const Recipe&, const View<float, 4>&, const Context&);
 template void scores(const ForwardArgs<float>&, const Recipe&, int, bool, const View<float, 4>&, const Context&);
 template void scores(const ForwardArgs<BFloat16>&, const Recipe&, int, bool, const View<float, 4>&, const Context&);
 template void scores(const ForwardArgs<Float16>&, const Recipe&, int, bool, const View<float, 4>&, const Context&);

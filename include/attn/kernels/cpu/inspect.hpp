@@ -19,7 +19,9 @@ void inspect(const ForwardArgs<T>& args, const Recipe& recipe, const Inspection<
 /// All weights: [batch, heads, queries, keys].
 template <class T>
 void weights(const ForwardArgs<T>& args, const Recipe& recipe, const View<float, 4>& out,
-             const Context& context = {});
+             const Context& context = {}) {
+  inspect(args, recipe, Inspection<float>{.all = out}, context);
+}
 
 /// Scores after the first `modifiers` score modifiers; masked ones are -inf if `masked`.
 template <class T>

@@ -91,18 +91,14 @@ class Lane {
   ATTN_FN static Lane load(const BFloat16* from);
   ATTN_FN static Lane load(const Float16* from);
   /// The first `count` elements, then zeros; memory beyond them is not touched.
-  ATTN_FN static Lane load(const float* from, int count);
-  ATTN_FN static Lane load(const BFloat16* from, int count);
-  ATTN_FN static Lane load(const Float16* from, int count);
+  template <class T> ATTN_FN static Lane load(const T* from, int count);
 
   /// 16-bit elements are rounded to nearest even; NaN stays NaN.
   ATTN_FN void store(float* to) const { simd::StoreU(raw, FloatTag(), to); }
   ATTN_FN void store(BFloat16* to) const;
   ATTN_FN void store(Float16* to) const;
   /// The first `count` lanes; memory beyond them is not touched.
-  ATTN_FN void store(float* to, int count) const;
-  ATTN_FN void store(BFloat16* to, int count) const;
-  ATTN_FN void store(Float16* to, int count) const;
+  template <class T> ATTN_FN void store(T* to, int count) const;
 
   ATTN_FN Lane& operator+=(Lane other) { raw = raw + other.raw; return *this; }
   ATTN_FN Lane& operator-=(Lane other) { raw = raw - other.raw; return *this; }
@@ -226,19 +222,6 @@ ATTN_FN V real(LaneIndex index) {
 
 namespace detail {
 
-template <class T>
-ATTN_FN Lane load_through_buffer(const T* from, int count) {
-  T buffer[kLanes] = {};
-  for (int i = 0; i < count; ++i) buffer[i] = from[i];
-  return Lane::load(buffer);
-}
-template <class T>
-ATTN_FN void store_through_buffer(Lane x, T* to, int count) {
-  T buffer[kLanes];
-  x.store(buffer);
-  for (int i = 0; i < count; ++i) to[i] = buffer[i];
-}
-
 // The 16-bit classes are their bits, so a vector of them moves as one of uint16.
 static_assert(sizeof(BFloat16) == 2 && sizeof(Float16) == 2);
 ATTN_FN simd::Vec<WordTag> load_half_words(const void* from) {
@@ -260,31 +243,25 @@ ATTN_FN void store_half_words(simd::Vec<WordTag> words, void* to) {
 
 }  // namespace detail
 
-ATTN_FN Lane Lane::load(const float* from, int count) {
-  if constexpr (kMaskedMemory) {
+template <class T>
+ATTN_FN Lane Lane::load(const T* from, int count) {
+  if constexpr (kMaskedMemory && std::same_as<T, float>) {
     return Lane(simd::MaskedLoad(first_lanes(count).raw, FloatTag(), from));
   } else {
-    return detail::load_through_buffer(from, count);
+    T buffer[kLanes] = {};
+    for (int i = 0; i < count; ++i) buffer[i] = from[i];
+    return load(buffer);
   }
 }
-ATTN_FN void Lane::store(float* to, int count) const {
-  if constexpr (kMaskedMemory) {
+template <class T>
+ATTN_FN void Lane::store(T* to, int count) const {
+  if constexpr (kMaskedMemory && std::same_as<T, float>) {
     simd::BlendedStore(raw, first_lanes(count).raw, FloatTag(), to);
   } else {
-    detail::store_through_buffer(*this, to, count);
+    T buffer[kLanes];
+    store(buffer);
+    for (int i = 0; i < count; ++i) to[i] = buffer[i];
   }
-}
-ATTN_FN Lane Lane::load(const BFloat16* from, int count) {
-  return detail::load_through_buffer(from, count);
-}
-ATTN_FN Lane Lane::load(const Float16* from, int count) {
-  return detail::load_through_buffer(from, count);
-}
-ATTN_FN void Lane::store(BFloat16* to, int count) const {
-  detail::store_through_buffer(*this, to, count);
-}
-ATTN_FN void Lane::store(Float16* to, int count) const {
-  detail::store_through_buffer(*this, to, count);
 }
 
 ATTN_FN Lane Lane::load(const BFloat16* from) {
