@@ -273,44 +273,59 @@ Refusal refuse_none(const Call&) {
   return kServes;
 }
 
+/// Speeds are those of docs/performance.md, for what was measured there; a call that differs
+/// from it, in its type or its modifiers, may be slower.
 struct Entry {
   Route route;
   bool on_gpu;
   const char* name;
   Refusal (*refuse)(const Call&);
   const char* because;
+  const char* speed;
 };
 constexpr std::array<Entry, kRoutes> kEntries{{
     {Route::cpu_decode, false, "cpu_decode", &refuse_cpu_decode,
-     "few queries: keys and values are read once, where they lie, and cut among the threads"},
+     "few queries: keys and values are read once, where they lie, and cut among the threads",
+     "92 to 108 % of the speed at which memory is read (f32, one query, row C5)"},
     {Route::cpu_additive, false, "cpu_additive", &refuse_cpu_additive,
-     "w . tanh(q + k) of tiles of queries and keys, fused with softmax and pooling"},
+     "w . tanh(q + k) of tiles of queries and keys, fused with softmax and pooling",
+     "12 to 24 times as fast as libtorch (f32, rows C7 and C8)"},
     {Route::cpu_packed, false, "cpu_packed", &refuse_cpu_packed,
-     "keys and values of a head are packed once for its many queries, tiles stay in cache"},
+     "keys and values of a head are packed once for its many queries, tiles stay in cache",
+     "76 to 88 % of the peak of multiply-adds (f32 without modifiers, rows C1 and C2)"},
     {Route::reference, false, "reference", &refuse_reference,
-     "f64 is for checks: plain loops, the definition"},
+     "f64 is for checks: plain loops, the definition", "not measured: it is there for checks"},
     {Route::gpu_matrix, true, "gpu_matrix", &refuse_gpu_matrix,
-     "a matrix of scores lies in memory, made by products"},
+     "a matrix of scores lies in memory, made by products",
+     "not measured: products by cuBLASLt, but every score goes through memory"},
     {Route::gpu_decode, true, "gpu_decode", &refuse_gpu_decode,
-     "few queries and no backward: keys are cut among the multiprocessors and merged"},
+     "few queries and no backward: keys are cut among the multiprocessors and merged",
+     "3.6 to 4.1 TB/s on an H200, about 80 % of its memory's peak (bf16, row G5)"},
     {Route::gpu_additive, true, "gpu_additive", &refuse_gpu_additive,
-     "w . tanh(q + k) fused with softmax and pooling"},
+     "w . tanh(q + k) fused with softmax and pooling",
+     "2.6 to 4.8 times as fast as torch.compile on an H200 (forward, row G6)"},
     {Route::gpu_hopper, true, "gpu_hopper", &refuse_gpu_hopper,
-     "the recipe has a kernel of its own for bf16 on Hopper"},
+     "the recipe has a kernel of its own for bf16 on Hopper",
+     "233 to 617 TFLOP/s on an H200, up to 62 % of peak (rows G1 to G4)"},
     {Route::gpu_tiles, true, "gpu_tiles", &refuse_gpu_tiles,
-     "the recipe has a kernel of its own for 16-bit types"},
+     "the recipe has a kernel of its own for 16-bit types",
+     "138 to 354 TFLOP/s on an H200, up to 36 % of peak (bf16, 128 channels)"},
     {Route::gpu_general, true, "gpu_general", &refuse_gpu_general,
-     "dot products and a normaliser that streams: one kernel asks each functor for each score"},
+     "dot products and a normaliser that streams: one kernel asks each functor for each score",
+     "14 TFLOP/s on an H200: 44 times slower than the best route"},
     {Route::gpu_rows, true, "gpu_rows", &refuse_gpu_rows,
-     "whole rows of scores in plain loops, which serve every recipe"},
+     "whole rows of scores in plain loops, which serve every recipe",
+     "not measured: plain loops, many times slower than the fused kernels"},
     {Route::cpu_linear, false, "cpu_linear", &refuse_cpu_linear,
-     "linear attention step by step: the state of a head stays in the cache"},
+     "linear attention step by step: the state of a head stays in the cache",
+     "1.2 to 1.6 times as fast as chunks (f32, 64 channels, docs/performance.md)"},
     {Route::cpu_chunks, false, "cpu_chunks", &refuse_none,
-     "linear attention in chunks: products within one, the state from one to the next"},
+     "linear attention in chunks: products within one, the state from one to the next",
+     "1.1 to 1.9 times as fast as step by step (f32, from 128 channels on)"},
     {Route::gpu_linear, true, "gpu_linear", &refuse_gpu_linear,
-     "linear attention step by step in one kernel"},
+     "linear attention step by step in one kernel", "not measured"},
     {Route::gpu_chunks, true, "gpu_chunks", &refuse_none,
-     "linear attention in chunks, made of ops that have a backward"},
+     "linear attention in chunks, made of ops that have a backward", "not measured"},
 }};
 
 const Entry& entry_of(Route route) {
@@ -375,44 +390,12 @@ std::string why(const Call& call) {
   return text;
 }
 
-// Rates are those of docs/performance.md, for what was measured there; a call that differs from
-// it, in its type or its modifiers, may be slower.
 const char* speed_of(Route route, const Call& call) {
-  switch (route) {
-    case Route::cpu_decode:
-      return "92 to 108 % of the speed at which memory is read (f32, one query, row C5)";
-    case Route::cpu_additive:
-      return "12 to 24 times as fast as libtorch (f32, rows C7 and C8)";
-    case Route::cpu_packed:
-      return "76 to 88 % of the peak of multiply-adds (f32 without modifiers, rows C1 and C2)";
-    case Route::reference:
-      return "not measured: it is there for checks";
-    case Route::gpu_matrix:
-      return "not measured: products by cuBLASLt, but every score goes through memory";
-    case Route::gpu_decode:
-      return "3.6 to 4.1 TB/s on an H200, about 80 % of its memory's peak (bf16, row G5)";
-    case Route::gpu_additive:
-      return "2.6 to 4.8 times as fast as torch.compile on an H200 (forward, row G6)";
-    case Route::gpu_hopper:
-      return "233 to 617 TFLOP/s on an H200, up to 62 % of peak (rows G1 to G4)";
-    case Route::gpu_tiles:
-      return "138 to 354 TFLOP/s on an H200, up to 36 % of peak (bf16, 128 channels)";
-    case Route::gpu_general:
-      return call.dtype == DType::f32
-                 ? "26 TFLOP/s forward and 9 backward on an H200: 24 times slower than bf16 on "
-                   "the best route"
-                 : "14 TFLOP/s on an H200: 44 times slower than the best route";
-    case Route::gpu_rows:
-      return "not measured: plain loops, many times slower than the fused kernels";
-    case Route::cpu_linear:
-      return "1.2 to 1.6 times as fast as chunks (f32, 64 channels, docs/performance.md)";
-    case Route::cpu_chunks:
-      return "1.1 to 1.9 times as fast as step by step (f32, from 128 channels on)";
-    case Route::gpu_linear:
-    case Route::gpu_chunks:
-      return "not measured";
-  }
-  return "";
+  if (route == Route::gpu_general && call.dtype == DType::f32)
+    return "26 TFLOP/s forward and 9 backward on an H200: 24 times slower than bf16 on the "
+           "best "
+           "route";
+  return entry_of(route).speed;
 }
 
 const char* note_of(Route route, const Call& call) {
