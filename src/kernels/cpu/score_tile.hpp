@@ -31,7 +31,7 @@ ATTN_FN Kept kept_columns(const Plan& plan, const TilePlace& at) {
   if (all == Cover::all) return kept;
   kept.masked = true;
   const auto empty = [&](int first, int end) ATTN_LAMBDA {
-    block.k = {at.k + first, at.k + (end < at.cols ? end : at.cols)};
+    block.k = {at.k + first, at.k + min(end, at.cols)};
     return plan.cover(plan.masks, block) == Cover::none;
   };
   while (kept.begin < kept.end && empty(kept.begin, kept.begin + kLanes)) kept.begin += kLanes;
@@ -40,7 +40,7 @@ ATTN_FN Kept kept_columns(const Plan& plan, const TilePlace& at) {
   int end = round_up(at.cols, kLanes);
   for (int step = kTileCols; step >= kLanes; step /= 2)
     while (end - step > kept.begin && empty(end - step, end)) end -= step;
-  kept.end = end < at.cols ? end : at.cols;
+  kept.end = min(end, at.cols);
   return kept;
 }
 
@@ -49,14 +49,14 @@ ATTN_FN int first_kept(const Plan& plan, const TilePlace& at, int k, int count) 
   if (plan.masks == nullptr) return k;
   Block block{at.batch, at.head, {at.q, at.q + at.rows}, {}};
   const auto empty = [&](int cols) ATTN_LAMBDA {
-    block.k = {k, k + cols < count ? k + cols : count};
+    block.k = {k, min(count, k + cols)};
     return plan.cover(plan.masks, block) == Cover::none;
   };
   if (k > 0 && k < count && empty(count - k)) return count;
   while (k < count && empty(kTileCols)) k += kTileCols;
   for (int half = kTileCols / 2; half >= kLanes && k < count; half /= 2)
     if (empty(half)) k += half;
-  return k < count ? k : count;
+  return min(k, count);
 }
 
 /// Keeps the similarities of a tile for the backward, if they are wanted.
@@ -159,7 +159,7 @@ ATTN_FN void fill_tail(int rows, int cols, float* s, std::int64_t stride, float 
                                                       float* s, std::int64_t stride,
                                                       std::uint8_t* bits_scratch) {
   const auto whole = [&](int column, int width) ATTN_LAMBDA {
-    const int last = column + width < at.cols ? column + width : at.cols;
+    const int last = min(at.cols, column + width);
     const Block block{at.batch, at.head, {at.q, at.q + at.rows}, {at.k + column, at.k + last}};
     return plan.cover(plan.masks, block) == Cover::all;
   };
@@ -179,7 +179,7 @@ ATTN_FN void fill_tail(int rows, int cols, float* s, std::int64_t stride, float 
     while (end < at.cols && !whole(end, kPanel)) end += kPanel;
     TilePlace part = at;
     part.k = at.k + begin;
-    part.cols = (end < at.cols ? end : at.cols) - begin;
+    part.cols = min(end, at.cols) - begin;
     apply_mask(plan, part, s + begin, stride, bits_scratch);
     begin = end + kPanel;
   }

@@ -79,8 +79,9 @@ struct AdditiveQueries {
 /// Where vectors have 512 bits, tables of instructions give the divider 10 cycles and more.
 inline constexpr bool kDivides = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4;
 
-/// Whether |q| + |k| may exceed kNarrowSum.
-enum class AdditiveRange { narrow, wide };
+/// Whether |q| + |k| may exceed kNarrowSum; checked where there may be keys that are no
+/// exponentials, or NaN.
+enum class AdditiveRange { narrow, wide, checked };
 
 /// 1 + e^2(q+k). Wide, it is bounded: 1 / 2^60 is as good as 0, a product of two bounds is a
 /// float, and no quotient is subnormal.

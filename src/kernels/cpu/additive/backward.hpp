@@ -41,12 +41,9 @@ struct AdditiveSlice {
   Lane dw[kAdditiveSlice];  ///< sums of dS r
 };
 
-/// How r is found: checked where a slice may hold keys that are no exponentials, or NaN.
-enum class AdditivePath { narrow, wide, checked };
-
 /// Rows [row, row + kR) and channels [channel, channel + kC) of a slice against all keys: adds
 /// to dk and dw and leaves the vectors whose lanes sum to dq / 4 w.
-template <int kR, int kC, AdditivePath kPath>
+template <int kR, int kC, AdditiveRange kRange>
 ATTN_FN void additive_backward_block(AdditiveSlice& slice, int row, int channel,
                                      Lane (*dq)[kAdditiveSlice]) {
   Lane dq_sum[kR][kC];
@@ -84,14 +81,12 @@ ATTN_FN void additive_backward_block(AdditiveSlice& slice, int row, int channel,
       for (int c = 0; c < kC; ++c) {
         const float exp_q = exps[r * kAdditiveSlice + c];
         Lane gap;
-        if constexpr (kPath == AdditivePath::checked) {
+        if constexpr (kRange == AdditiveRange::checked) {
           gap = additive_checked(q[r * q_stride + c], exp_q, k[c],
                                  Lane::load(tops + v) > kKeyLimit);
           // No gradient comes from a score without one, whatever its slope is.
           gap = select(up == Lane(0.0f), Lane(0.0f), gap);
         } else {
-          constexpr auto kRange =
-              kPath == AdditivePath::narrow ? AdditiveRange::narrow : AdditiveRange::wide;
           gap = additive_inverse(additive_divisor<kRange>(exp_q, k[c]));
         }
         const Lane part = up * gap;
@@ -126,17 +121,17 @@ ATTN_FN void additive_backward_block(AdditiveSlice& slice, int row, int channel,
 }
 
 /// All channels of a slice for kR rows.
-template <int kR, AdditivePath kPath>
+template <int kR, AdditiveRange kRange>
 ATTN_FN void additive_backward_rows(AdditiveSlice& slice, int row, int channels,
                                     Lane (*dq)[kAdditiveSlice]) {
   int c = 0;
   for (; c + kAdditiveBackChannels <= channels; c += kAdditiveBackChannels)
-    additive_backward_block<kR, kAdditiveBackChannels, kPath>(slice, row, c, dq);
-  for (; c < channels; ++c) additive_backward_block<kR, 1, kPath>(slice, row, c, dq);
+    additive_backward_block<kR, kAdditiveBackChannels, kRange>(slice, row, c, dq);
+  for (; c < channels; ++c) additive_backward_block<kR, 1, kRange>(slice, row, c, dq);
 }
 
 /// All rows and channels of a slice; writes dq [rows, kAdditiveSlice] = factor * sums.
-template <AdditivePath kPath>
+template <AdditiveRange kRange>
 [[gnu::noinline]] void additive_backward_slice(AdditiveSlice& slice, int rows, int channels,
                                                const float* factor, float* dq,
                                                std::int64_t dq_stride) {
@@ -144,12 +139,12 @@ template <AdditivePath kPath>
   for (int r = 0; r < kAdditiveBackRows; ++r)
     for (int c = 0; c < kAdditiveSlice; ++c) sums[r][c] = Lane(0.0f);
   for (int r = 0; r < rows; r += kAdditiveBackRows) {
-    const int count = rows - r < kAdditiveBackRows ? rows - r : kAdditiveBackRows;
+    const int count = min(kAdditiveBackRows, rows - r);
     if (count == kAdditiveBackRows) {
-      additive_backward_rows<kAdditiveBackRows, kPath>(slice, r, channels, sums);
+      additive_backward_rows<kAdditiveBackRows, kRange>(slice, r, channels, sums);
     } else {
       for (int i = 0; i < count; ++i)
-        additive_backward_rows<1, kPath>(slice, r + i, channels, sums + i);
+        additive_backward_rows<1, kRange>(slice, r + i, channels, sums + i);
     }
     for (int i = 0; i < count; ++i)
       for (int c = 0; c < channels; c += kLanes) {
@@ -192,26 +187,26 @@ template <AdditivePath kPath>
   const Lane all(reduce_sum(total));
 
   for (int c = 0; c < channels; c += kAdditiveSlice) {
-    const int count = channels - c < kAdditiveSlice ? channels - c : kAdditiveSlice;
+    const int count = min(kAdditiveSlice, channels - c);
     float factor[kAdditiveSlice] = {};
     for (int x = 0; x < count; ++x) factor[x] = 4.0f * w[(c + x) * w_step];
     for (int x = 0; x < kAdditiveSlice; ++x) slice.dw[x] = Lane(0.0f);
     slice.panels = panels + c * kPanel;
     slice.dk = dk + c * kPanel;
     for (int r = 0; r < rows; r += kQueries) {
-      const int some = rows - r < kQueries ? rows - r : kQueries;
+      const int some = min(kQueries, rows - r);
       slice.q = q + r * q_stride + c;
       slice.ds = ds + r * ds_stride;
       queries.read(some, count, slice.q, q_stride);
       float* to = dq + r * dq_stride + c;
       if (key_top > kKeyLimit || queries.nan) {
-        additive_backward_slice<AdditivePath::checked>(slice, some, count, factor, to,
-                                                       dq_stride);
+        additive_backward_slice<AdditiveRange::checked>(slice, some, count, factor, to,
+                                                        dq_stride);
       } else if (queries.top + key_top <= kNarrowSum) {
-        additive_backward_slice<AdditivePath::narrow>(slice, some, count, factor, to,
-                                                      dq_stride);
+        additive_backward_slice<AdditiveRange::narrow>(slice, some, count, factor, to,
+                                                       dq_stride);
       } else {
-        additive_backward_slice<AdditivePath::wide>(slice, some, count, factor, to, dq_stride);
+        additive_backward_slice<AdditiveRange::wide>(slice, some, count, factor, to, dq_stride);
       }
     }
     float sums[kAdditiveSlice];

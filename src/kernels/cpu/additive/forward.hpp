@@ -100,7 +100,7 @@ template <AdditiveRange kRange>
                                        const float* panel, const AdditiveWeights& weights,
                                        bool first, float* s, std::int64_t s_stride) {
   for (int r = 0; r < rows; r += kAdditiveRows)
-    additive_some_rows<kRange>(rows - r < kAdditiveRows ? rows - r : kAdditiveRows, channels,
+    additive_some_rows<kRange>(min(kAdditiveRows, rows - r), channels,
                                exps + r * kAdditiveChannels, panel, weights, first,
                                s + r * s_stride, s_stride);
 }
@@ -135,10 +135,10 @@ template <AdditiveRange kRange>
   AdditiveQueries<kAdditiveQueries, kAdditiveChannels> queries;
   AdditiveWeights weights;
   for (int c = 0; c < channels; c += kAdditiveChannels) {
-    const int depth = channels - c < kAdditiveChannels ? channels - c : kAdditiveChannels;
+    const int depth = min(kAdditiveChannels, channels - c);
     weights.read(w + c * w_step, w_step, depth);
     for (int r = 0; r < rows; r += kAdditiveQueries) {
-      const int count = rows - r < kAdditiveQueries ? rows - r : kAdditiveQueries;
+      const int count = min(kAdditiveQueries, rows - r);
       const float* raw_q = q + r * q_stride + c;
       queries.read(count, depth, raw_q, q_stride);
       for (int j = 0; j < cols; j += kLanes) {

@@ -50,8 +50,7 @@ struct DecodeScratch {
     s = scratch.take<float>(rows * kTileCols);
     for (float** numbers : {&rescale, &scale, &stat}) *numbers = scratch.take<float>(rows);
     state = scratch.take<float>(DecodeState::size(rows, plan.value_channels));
-    const int widest =
-        plan.channels > plan.value_channels ? plan.channels : plan.value_channels;
+    const int widest = max(plan.channels, plan.value_channels);
     group_stride = round_up(widest, kLanes);
     group = scratch.take<float>(kGroupKeys * group_stride);
     bits = scratch.take<std::uint8_t>(plan.mask_buffers * queries * bit_bytes(kTileCols));
@@ -64,7 +63,7 @@ template <class Run>
 ATTN_FN void for_each_group(const RawRows& rows, int first, int count, int channels,
                             const DecodeScratch& scratch, const Run& run) {
   for (int j = 0; j < count; j += kGroupKeys) {
-    const int size = count - j < kGroupKeys ? count - j : kGroupKeys;
+    const int size = min(kGroupKeys, count - j);
     read_rows(rows, first + j, size, channels, scratch.group, scratch.group_stride);
     run(j, size);
   }
@@ -113,8 +112,8 @@ ATTN_FN Kept kept_by_group(const Plan& plan, const DecodePiece& piece, TilePlace
   for (at.head = head; at.head < head + plan.group; ++at.head) {
     const Kept own = kept_columns(plan, at);
     if (own.begin == own.end) continue;
-    kept.begin = own.begin < kept.begin ? own.begin : kept.begin;
-    kept.end = own.end > kept.end ? own.end : kept.end;
+    kept.begin = min(own.begin, kept.begin);
+    kept.end = max(own.end, kept.end);
     if (plan.masks == nullptr) break;
   }
   return kept.begin < kept.end ? kept : Kept{};
@@ -241,8 +240,7 @@ inline void decode(const Plan& plan, const DecodePiece& piece, float* states,
   }
   read_weights(plan, piece.kv_head, scratch.weights, scratch.q_stride);
   for (int k = piece.k_begin; k < piece.k_end; k += kTileCols)
-    decode_tile(plan, piece, k, piece.k_end - k < kTileCols ? piece.k_end - k : kTileCols,
-                scratch, state);
+    decode_tile(plan, piece, k, min(kTileCols, piece.k_end - k), scratch, state);
   if (states == nullptr) write_state(plan, piece, scratch, state);
 }
 

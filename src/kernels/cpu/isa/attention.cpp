@@ -27,7 +27,7 @@ ATTN_FN void tapped_scores(const Plan& plan, const ForwardRun& run,
                            int modifiers, bool masked) {
   for (int k = 0; k < scratch.packed.count; k += kTileCols) {
     at.k = k;
-    at.cols = scratch.packed.count - k < kTileCols ? scratch.packed.count - k : kTileCols;
+    at.cols = min(kTileCols, scratch.packed.count - k);
     float* s = scratch.s + k;
     score_block(plan, run.kv_head, at.rows, at.cols, q.data, q.stride, {scratch.packed.keys, k},
                 s, scratch.s_stride);
@@ -45,7 +45,7 @@ void inspect(const Plan& plan, const ForwardRun& run, const RowVisitor& visitor,
   pack_keys(plan, run, scratch.packed.count, scratch.rows, scratch.packed);
   for (int h = run.kv_head * plan.group; h < (run.kv_head + 1) * plan.group; ++h)
     for (int q = run.q_begin; q < run.q_end; q += kTileRows) {
-      const int rows = run.q_end - q < kTileRows ? run.q_end - q : kTileRows;
+      const int rows = min(kTileRows, run.q_end - q);
       const FloatRows queries = packed_queries(plan, run, h, q, rows, scratch.q);
       TilePlace at{run.batch, h, q, 0, rows, scratch.packed.count};
       if (visitor.modifiers >= 0) {

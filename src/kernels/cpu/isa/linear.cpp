@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "attn/core/macros.hpp"
+#include "attn/core/math.hpp"
 #include "attn/kernels/cpu/lane.hpp"
 #include "attn/kernels/cpu/lane_math.hpp"
 #include "attn/kernels/stage.hpp"
@@ -149,14 +150,14 @@ void linear_block(const LinearPlan& plan, int batch, int kv_head, int column,
                   std::byte* scratch) {
   const Work work = work_of(plan, scratch);
   const int left = plan.values - column;
-  const int count = left < kLinearColumns ? left : kLinearColumns;
+  const int count = min(left, kLinearColumns);
   const int lines = (count + kTilePad - 1) / kTilePad;
   clear(work.v, kLinearColumns);
   clear(work.keep, work.row);
   clear(work.state, plan.channels * kLinearColumns);
   const auto in_line = [&](int line) ATTN_LAMBDA {
     const int rest = count - line * kTilePad;
-    return rest < kTilePad ? rest : kTilePad;
+    return min(rest, kTilePad);
   };
   const auto state_row = [&](int line, int i) ATTN_LAMBDA {
     return work.state + (static_cast<std::int64_t>(line) * plan.channels + i) * kTilePad;

@@ -40,7 +40,7 @@ inline void backward_deltas(const BackwardPlan& bp, int batch, int head, std::by
     const RawRows out = plan.query_rows(plan.out, batch, head);
     const RawRows d_out = plan.query_rows(bp.d_out, batch, head);
     for (int i = 0; i < queries; i += kBackwardRows) {
-      const int rows = queries - i < kBackwardRows ? queries - i : kBackwardRows;
+      const int rows = min(kBackwardRows, queries - i);
       dot_rows(
           float_rows(out, i, rows, plan.value_channels, scratch.dq_rows, scratch.v_stride),
           float_rows(d_out, i, rows, plan.value_channels, scratch.d_out_rows, scratch.v_stride),
@@ -49,12 +49,10 @@ inline void backward_deltas(const BackwardPlan& bp, int batch, int head, std::by
   } else {
     const int keys = plan.keys(batch);
     for (int k = 0; k < keys; k += kBackwardCols) {
-      const int count = keys - k < kBackwardCols ? keys - k : kBackwardCols;
+      const int count = min(kBackwardCols, keys - k);
       pack_block(plan, batch, head / plan.group, k, count, scratch);
       for (int q = 0; q < queries; q += kBackwardRows) {
-        TilePlace at{
-            batch, head, q, k, queries - q < kBackwardRows ? queries - q : kBackwardRows,
-            count};
+        TilePlace at{batch, head, q, k, min(kBackwardRows, queries - q), count};
         const Kept kept = kept_columns(plan, at);
         if (kept.begin == kept.end) continue;
         at.k += kept.begin;
@@ -84,7 +82,7 @@ inline void backward(const BackwardPlan& bp, const BackwardTask& task, std::byte
   scratch.bind_heads(task.kv_head * plan.group, plan.score_count, plan.factor_count);
   const int keys = plan.keys(task.batch);
   const int first = task.block * kBackwardCols;
-  int count = keys - first < kBackwardCols ? keys - first : kBackwardCols;
+  int count = min(kBackwardCols, keys - first);
   if (count < 0) count = 0;  // a shorter sequence than the longest: only the turns are passed
   pack_block(plan, task.batch, task.kv_head, first, count, scratch);
   open_sums(bp, task, count, scratch);
@@ -94,7 +92,7 @@ inline void backward(const BackwardPlan& bp, const BackwardTask& task, std::byte
     // blocks on other threads follow one tile behind.
     for (int tile = bp.query_tiles; tile-- > 0;) {
       const int q = tile * kBackwardRows;
-      const int rows = queries - q < kBackwardRows ? queries - q : kBackwardRows;
+      const int rows = min(kBackwardRows, queries - q);
       if (rows <= 0) {
         if (!bp.turns_shared) continue;
         const Turn turn = turn_of(bp, task, h, tile);

@@ -104,10 +104,8 @@ struct BackwardScratch {
     const int depth = depth_of(plan);
     q_stride = ForwardScratch::row_stride(plan);
     v_stride = odd_lines(plan.value_channels);
-    int widest = gradient_depth(plan) > plan.channels ? gradient_depth(plan) : plan.channels;
-    if (widest < depth) widest = depth;
-    g_stride = odd_lines(widest > 2 ? widest : 2);
-    rows = scratch.take<float>(kBackwardCols * (q_stride > v_stride ? q_stride : v_stride));
+    g_stride = odd_lines(max(max(gradient_depth(plan), plan.channels), max(depth, 2)));
+    rows = scratch.take<float>(kBackwardCols * max(q_stride, v_stride));
     key_panels = scratch.take<float>(round_up(kBackwardCols, kPanel) * depth);
     key_rows = scratch.take<float>(kBackwardCols * g_stride);
     value_panels = scratch.take<float>(round_up(kBackwardCols, kPanel) * plan.value_channels);
@@ -115,7 +113,7 @@ struct BackwardScratch {
     dv_rows = scratch.take<float>(kBackwardCols * v_stride);
     q_rows = scratch.take<float>(kBackwardRows * g_stride);
     d_out_rows = scratch.take<float>(kBackwardRows * v_stride);
-    dq_rows = scratch.take<float>(kBackwardRows * (g_stride > v_stride ? g_stride : v_stride));
+    dq_rows = scratch.take<float>(kBackwardRows * max(g_stride, v_stride));
     s = scratch.take<float>(kTile);
     grad = scratch.take<float>(kTile);
     inputs = scratch.take<float>(kTile * (plan.score_count + plan.factor_count + 1));

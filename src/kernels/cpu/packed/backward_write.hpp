@@ -214,7 +214,7 @@ inline void backward_queries(const BackwardPlan& bp, int batch, int head, std::b
   BackwardScratch scratch(bp, batch, pieces);
   const int queries = plan.queries(batch);
   for (int q = 0; q < queries; q += kBackwardRows) {
-    const int rows = queries - q < kBackwardRows ? queries - q : kBackwardRows;
+    const int rows = min(kBackwardRows, queries - q);
     read_rows(plan.query_rows(plan.q, batch, head), q, rows, plan.channels, scratch.q_rows,
               scratch.g_stride);
     float* sums = bp.dq_row(batch, head) + q * bp.dq_stride;

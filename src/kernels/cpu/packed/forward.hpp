@@ -67,9 +67,8 @@ struct ForwardScratch {
   }
 
   static std::int64_t row_stride(const Plan& plan) {
-    int widest = plan.channels > plan.value_channels ? plan.channels : plan.value_channels;
-    if (widest < depth_of(plan)) widest = depth_of(plan);
-    return round_up(widest > 2 ? widest : 2, kLanes);
+    return round_up(max(max(plan.channels, plan.value_channels), max(depth_of(plan), 2)),
+                    kLanes);
   }
 };
 
@@ -105,13 +104,13 @@ ATTN_FN void pool_cut_tile(const Plan& plan, const PackedKeys& packed, int key, 
   constexpr int kBlocks = (kMaskedRows + kRows - 1) / kRows;
   Weighed weighed[kBlocks] = {};
   for (int b = 0; b * kRows < rows; ++b)
-    weighed[b] = weighed_columns(s + b * kRows * s_stride, s_stride,
-                                 rows - b * kRows < kRows ? rows - b * kRows : kRows, cols);
+    weighed[b] =
+        weighed_columns(s + b * kRows * s_stride, s_stride, min(kRows, rows - b * kRows), cols);
   for (int c = 0; c < plan.value_channels; c += kPanel) {
     const int vectors = plan.value_channels - c > kLanes ? kVectors : 1;
     for (int b = 0; b * kRows < rows; ++b) {
       const int r = b * kRows;
-      const int count = rows - r < kRows ? rows - r : kRows;
+      const int count = min(kRows, rows - r);
       const auto [begin, end] = weighed[b];
       multiply(!first, true, count, vectors * kLanes, end - begin,
                {s + r * s_stride + begin, s_stride, 1}, packed.values(c, key + begin),
@@ -168,7 +167,7 @@ ATTN_FN void push_keys(const Plan& plan, int kv_head, const ForwardScratch& scra
       at.k = first_kept(plan, at, rows[t].next, count);
       rows[t].next = count;
       if (at.k >= count) continue;
-      at.cols = count - at.k < kTileCols ? count - at.k : kTileCols;
+      at.cols = min(kTileCols, count - at.k);
       rows[t].next = at.k + at.cols;
       more = more || rows[t].next < count;
       if (rows[t].empty) fetch_next(t);
@@ -184,7 +183,7 @@ ATTN_FN void push_keys(const Plan& plan, int kv_head, const ForwardScratch& scra
   const int count = scratch.packed.count;
   for (int k = 0; k < count; k += kTileCols) {
     at.k = k;
-    at.cols = count - k < kTileCols ? count - k : kTileCols;
+    at.cols = min(kTileCols, count - k);
     const Kept kept = kept_columns(plan, at);
     float* s = scratch.s + k;
     for (int r = 0; r < at.rows; ++r)
@@ -216,7 +215,7 @@ ATTN_FN void push_keys(const Plan& plan, int kv_head, const ForwardScratch& scra
   for (int k = 0; k < scratch.packed.count; k += kTileCols) {
     TilePlace part = at;
     part.k = k;
-    part.cols = scratch.packed.count - k < kTileCols ? scratch.packed.count - k : kTileCols;
+    part.cols = min(kTileCols, scratch.packed.count - k);
     copy_tile(at.rows, part.cols, scratch.s + k, scratch.s_stride, copy, kTileCols);
     n.ops->push(n.functor, part, copy, kTileCols, rows.reference, rows.mass, rows.rescale);
   }
@@ -241,7 +240,7 @@ ATTN_FN void push_keys(const Plan& plan, int kv_head, const ForwardScratch& scra
   float* scores = scratch.s + kTileRows * scratch.s_stride;
   for (int k = 0; k < scratch.packed.count; k += kTileCols) {
     at.k = k;
-    at.cols = scratch.packed.count - k < kTileCols ? scratch.packed.count - k : kTileCols;
+    at.cols = min(kTileCols, scratch.packed.count - k);
     float* w = scratch.s + k;
     const int cols = round_up(at.cols, kLanes);
     copy_tile(at.rows, cols, w, scratch.s_stride, scores, kTileCols);
@@ -263,8 +262,7 @@ ATTN_FN void push_keys(const Plan& plan, int kv_head, const ForwardScratch& scra
                                          RunningRows& rows, float* scale, float* stat) {
   whole_weights(plan, kv_head, scratch, at, rows, scale, stat);
   for (int k = 0; k < scratch.packed.count; k += kTileCols) {
-    const int cols =
-        scratch.packed.count - k < kTileCols ? scratch.packed.count - k : kTileCols;
+    const int cols = min(kTileCols, scratch.packed.count - k);
     pool_tile(plan, scratch.packed, k, at.rows, cols, scratch.s + k, scratch.s_stride, k == 0,
               rows.out);
   }
@@ -311,7 +309,7 @@ ATTN_FN bool forward_tile(const Plan& plan, const ForwardRun& run, int head,
   }
   const auto place = [&](int t) ATTN_LAMBDA {
     const int r = t * height;
-    return TilePlace{run.batch, head, first + r, 0, count - r < height ? count - r : height, 0};
+    return TilePlace{run.batch, head, first + r, 0, min(height, count - r), 0};
   };
   clear_similarities(plan, {run.batch, head, first, 0, count, scratch.packed.count});
   if (plan.streams) {
@@ -319,9 +317,9 @@ ATTN_FN bool forward_tile(const Plan& plan, const ForwardRun& run, int head,
     const auto fetch_next = [&](int t) ATTN_LAMBDA {
       const int query = first + kTileRows * kRowTiles + t * height;
       const int k = scratch.packed.ready.end + t * height;
-      const int k_end = min_of(k + height, scratch.packed.count);
+      const int k_end = min(k + height, scratch.packed.count);
       prefetch_rows(plan.query_rows(plan.q, run.batch, head), query,
-                    min_of(query + height, run.q_end), plan.channels);
+                    min(query + height, run.q_end), plan.channels);
       prefetch_rows(plan.key_rows(plan.k, run.batch, run.kv_head), k, k_end, plan.channels);
       prefetch_rows(plan.key_rows(plan.v, run.batch, run.kv_head), k, k_end,
                     plan.value_channels);
@@ -364,7 +362,7 @@ inline void forward(const Plan& plan, const ForwardRun& run, std::byte* memory) 
   constexpr int kAll = kTileRows * kRowTiles;
   for (int h = run.kv_head * plan.group; h < (run.kv_head + 1) * plan.group; ++h)
     for (int q = run.q_begin; q < run.q_end; q += kAll) {
-      const int rows = run.q_end - q < kAll ? run.q_end - q : kAll;
+      const int rows = min(kAll, run.q_end - q);
       // No sooner than a query looks at them: `fetch_next` then has them on the way in time.
       pack_keys(plan, run, keys_end(plan, run, {q, q + rows}, packed.ready.end, packed.count),
                 scratch.rows, packed);

@@ -19,10 +19,6 @@ ATTN_FN constexpr int round_up(int count, int step) {
   return (count + step - 1) / step * step;
 }
 
-ATTN_FN constexpr int min_of(int a, int b) {
-  return a < b ? a : b;
-}
-
 template <class T>
 ATTN_FN void read_row(const T* from, std::int64_t step, int count, float* to) {
   int c = 0;

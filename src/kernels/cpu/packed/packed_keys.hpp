@@ -52,23 +52,23 @@ ATTN_FN int keys_begin(const Plan& plan, const ForwardRun& run, int count) {
   const Span queries{run.q_begin, run.q_end};
   int begin = 0;
   while (begin < count &&
-         !looked_at(plan, run, queries, {begin, min_of(begin + kPackRows, count)}))
+         !looked_at(plan, run, queries, {begin, min(begin + kPackRows, count)}))
     begin += kPackRows;
-  return min_of(begin, count);
+  return min(begin, count);
 }
 /// The end of the keys from `begin` on that some of these queries may look at.
 ATTN_FN int keys_end(const Plan& plan, const ForwardRun& run, Span queries, int begin,
                      int count) {
   int end = begin;
   while (end < count && looked_at(plan, run, queries, {end, count})) end += kPackRows;
-  return min_of(end, count);
+  return min(end, count);
 }
 
 /// Packs the keys up to `end` that are not yet packed.
 [[gnu::noinline]] inline void pack_keys(const Plan& plan, const ForwardRun& run, int end,
                                         float* rows, PackedKeys& packed) {
   const int depth = depth_of(plan);
-  const int key_stride = round_up(depth > plan.channels ? depth : plan.channels, kLanes);
+  const int key_stride = round_up(max(depth, plan.channels), kLanes);
   const int value_stride = round_up(plan.value_channels, kLanes);
   const RawRows k = plan.key_rows(plan.k, run.batch, run.kv_head);
   const RawRows v = plan.key_rows(plan.v, run.batch, run.kv_head);
@@ -81,8 +81,8 @@ ATTN_FN int keys_end(const Plan& plan, const ForwardRun& run, Span queries, int 
   if ((few || (kWide && plan.masks != nullptr)) && lies_close(v) &&
       lies_as_float(v, plan.value_channels))
     packed.value_rows = float_rows(v, 0, packed.count, plan.value_channels, nullptr, 0);
-  for (int& j = packed.ready.end; j < end; j = min_of(j + kPackRows, end)) {
-    const int count = min_of(end - j, kPackRows);
+  for (int& j = packed.ready.end; j < end; j = min(j + kPackRows, end)) {
+    const int count = min(end - j, kPackRows);
     float* panels = packed.keys + static_cast<std::int64_t>(j) * depth;
     if (plan.similarity == Similarity::dot) {
       const FloatRows keys = float_rows(k, j, count, plan.channels, rows, key_stride);
@@ -106,7 +106,7 @@ ATTN_FN int keys_end(const Plan& plan, const ForwardRun& run, Span queries, int 
     const int left = round_up(plan.value_channels - c, kLanes);
     const Right rows = packed.values(c, packed.ready.begin);
     if (!all_finite(rows.data, rows.stride, packed.ready.end - packed.ready.begin,
-                    min_of(left, kPanel)))
+                    min(left, kPanel)))
       packed.values_finite = false;
   }
   packed.checked = packed.ready.end;
