@@ -13,6 +13,7 @@
 #include "attn/core/concepts.hpp"
 #include "attn/kernels/catalogue.hpp"
 #include "attn/kernels/gpu/functor/stages.cuh"
+#include "attn/kernels/recipe.hpp"
 #include "attn/kernels/stage.hpp"
 #include "attn/score/chain.hpp"
 
@@ -127,7 +128,7 @@ struct GeneralScore {
 /// A mask expression in postfix order: a leaf is pushed, an operation takes the last `arity`
 /// answers and leaves one.
 struct GeneralMask {
-  enum class Kind { leaf, all_of, any_of, none_of };
+  using Kind = MaskTree::Kind;
   struct Node {
     Kind kind = Kind::leaf;
     int arity = 0;
@@ -186,47 +187,38 @@ struct GeneralNormaliser {
   AnyDeviceNormaliser chosen{};
 
   Coupling coupling() const {
-    Coupling result = Coupling::none;
-    chosen.visit([&](const auto& n) { result = std::remove_cvref_t<decltype(n)>::kCoupling; });
-    return result;
+    return ask<Coupling>(
+        [](const auto& n) { return std::remove_cvref_t<decltype(n)>::kCoupling; });
   }
   template <class V>
   ATTN_FN V weight(V s, V reference) const {
-    V result = s;
-    chosen.visit([&](const auto& n) { result = n.weight(s, reference); });
-    return result;
+    return ask<V>([&](const auto& n) { return n.weight(s, reference); });
   }
   template <class V>
   ATTN_FN V rescale(V from, V to) const {
-    V result = V(1.0f);
-    chosen.visit([&](const auto& n) {
-      if constexpr (requires { n.rescale(from, to); }) result = n.rescale(from, to);
+    return ask<V>([&](const auto& n) {
+      if constexpr (requires { n.rescale(from, to); }) {
+        return n.rescale(from, to);
+      } else {
+        return V(1.0f);
+      }
     });
-    return result;
   }
   template <class V>
   ATTN_FN V mass(V weight) const {
-    V result = weight;
-    chosen.visit([&](const auto& n) { result = n.mass(weight); });
-    return result;
+    return ask<V>([&](const auto& n) { return n.mass(weight); });
   }
   template <class V, class P>
   ATTN_FN Row<V> finish(V reference, V mass, const P& p) const {
-    Row<V> result{};
-    chosen.visit([&](const auto& n) { result = n.finish(reference, mass, p); });
-    return result;
+    return ask<Row<V>>([&](const auto& n) { return n.finish(reference, mass, p); });
   }
   template <class V>
   ATTN_FN V final_weight(V s, V stat, Site<V> at) const {
-    V result = s;
-    chosen.visit([&](const auto& n) { result = n.final_weight(s, stat, at); });
-    return result;
+    return ask<V>([&](const auto& n) { return n.final_weight(s, stat, at); });
   }
   template <class V>
   ATTN_FN V final_slope(V s, V w, V stat, Site<V> at) const {
-    V result = w;
-    chosen.visit([&](const auto& n) { result = n.final_slope(s, w, stat, at); });
-    return result;
+    return ask<V>([&](const auto& n) { return n.final_slope(s, w, stat, at); });
   }
   template <class V, class P, class G>
   ATTN_FN void backward_row(V stat, V delta, const P& p, const G& g) const {
@@ -234,6 +226,14 @@ struct GeneralNormaliser {
       if constexpr (requires { n.backward_row(stat, delta, p, g); })
         n.backward_row(stat, delta, p, g);
     });
+  }
+
+ private:
+  template <class Answer, class Question>
+  ATTN_FN Answer ask(const Question& question) const {
+    Answer answer{};
+    chosen.visit([&](const auto& n) { answer = question(n); });
+    return answer;
   }
 };
 

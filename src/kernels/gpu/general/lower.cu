@@ -54,7 +54,7 @@ void lower_scores(const char* where, const Recipe& recipe, const RecipeGrads& gr
 
 void lower_mask(const char* where, const MaskTree& tree, GeneralMask& to) {
   GeneralMask::Node node;
-  node.kind = static_cast<GeneralMask::Kind>(tree.kind);
+  node.kind = tree.kind;
   if (tree.kind == MaskTree::Kind::leaf) {
     if (!node.leaf.take(tree.leaf.kind, tree.leaf.data, catalogue::Masks{}))
       fail<Unsupported>(where,

@@ -12,6 +12,7 @@
 #include "attn/kernels/gpu/functor/dispatch.cuh"
 #include "attn/kernels/gpu/rows.hpp"
 #include "attn/kernels/route.hpp"
+#include "kernels/cpu/scratch.hpp"
 #include "kernels/gpu/general/lower.cuh"
 #include "kernels/gpu/rows/rows_backward.cuh"
 #include "kernels/gpu/rows/rows_forward.cuh"
@@ -39,24 +40,6 @@ RowSizes piece_of(const Args& args) {
   return n;
 }
 
-/// Memory of a piece, behind one another; without a base it only counts.
-template <class V>
-class Memory {
- public:
-  explicit Memory(void* base) : base_(static_cast<std::byte*>(base)) {}
-  V* take(std::int64_t count) {
-    constexpr std::size_t kAligned = 256;
-    V* place = base_ == nullptr ? nullptr : reinterpret_cast<V*>(base_ + used_);
-    used_ += (static_cast<std::size_t>(count) * sizeof(V) + kAligned - 1) / kAligned * kAligned;
-    return place;
-  }
-  std::size_t used() const { return used_; }
-
- private:
-  std::byte* base_;
-  std::size_t used_ = 0;
-};
-
 template <class V>
 struct ForwardMemory {
   V* q;
@@ -65,12 +48,12 @@ struct ForwardMemory {
   V* scores;
   V* stats;
 
-  ForwardMemory(Memory<V>& from, const RowSizes& n)
-      : q(from.take(n.rows() * n.channels)),
-        k(from.take(n.all_keys() * n.channels)),
-        weights(from.take(static_cast<std::int64_t>(n.kv_heads) * std::max(n.channels, 1))),
-        scores(from.take(n.rows() * n.keys)),
-        stats(from.take(n.rows())) {}
+  ForwardMemory(cpu::Scratch& from, const RowSizes& n)
+      : q(from.take<V>(n.rows() * n.channels)),
+        k(from.take<V>(n.all_keys() * n.channels)),
+        weights(from.take<V>(static_cast<std::int64_t>(n.kv_heads) * std::max(n.channels, 1))),
+        scores(from.take<V>(n.rows() * n.keys)),
+        stats(from.take<V>(n.rows())) {}
 };
 
 template <class V>
@@ -81,13 +64,13 @@ struct BackwardMemory : ForwardMemory<V> {
   V* q_norms;
   V* k_norms;
 
-  BackwardMemory(Memory<V>& from, const RowSizes& n)
+  BackwardMemory(cpu::Scratch& from, const RowSizes& n)
       : ForwardMemory<V>(from, n),
-        similarities(from.take(n.rows() * n.keys)),
-        pooled(from.take(n.rows() * n.keys)),
-        ds(from.take(n.rows() * n.keys)),
-        q_norms(from.take(n.rows())),
-        k_norms(from.take(n.all_keys())) {}
+        similarities(from.take<V>(n.rows() * n.keys)),
+        pooled(from.take<V>(n.rows() * n.keys)),
+        ds(from.take<V>(n.rows() * n.keys)),
+        q_norms(from.take<V>(n.rows())),
+        k_norms(from.take<V>(n.all_keys())) {}
 };
 
 /// The offsets of packed sequences in the CPU's memory: they decide how much there is to do.
@@ -248,18 +231,18 @@ void clear_tables(const RecipeGrads& grads, Stream stream) {
 template <class T>
 std::size_t rows_workspace(const ForwardArgs<T>& args) {
   return most_bytes(args, [](const RowSizes& n) {
-    Memory<StatOf<T>> counted(nullptr);
+    cpu::Scratch counted;
     const ForwardMemory<StatOf<T>> memory(counted, n);
-    return counted.used();
+    return counted.used;
   });
 }
 
 template <class T>
 std::size_t rows_backward_workspace(const BackwardArgs<T>& args) {
   return most_bytes(args, [](const RowSizes& n) {
-    Memory<StatOf<T>> counted(nullptr);
+    cpu::Scratch counted;
     const BackwardMemory<StatOf<T>> memory(counted, n);
-    return counted.used();
+    return counted.used;
   });
 }
 
@@ -277,7 +260,7 @@ void rows_forward(const ForwardArgs<T>& args, const Recipe& recipe,
   note_route(Route::gpu_rows);
   const RowStages stages = lower_rows(kWhere, recipe).stages;
   for_each_piece(args, sequences, [&](const RowSizes& n, const ForwardArgs<T>& some) {
-    Memory<V> from(workspace);
+    cpu::Scratch from{static_cast<std::byte*>(workspace)};
     const ForwardMemory<V> memory(from, n);
     score_piece<V>(some, n, stages, memory, static_cast<V*>(nullptr), stream);
     launch_warps(&stats_kernel<V>, n.rows(), stream, n, stages, memory.scores, memory.stats);
@@ -307,7 +290,7 @@ void rows_scores(const ForwardArgs<T>& args, const Recipe& recipe, int modifiers
   if (!masked) seen.masks.clear();
   const RowStages stages = lower_rows(kWhere, seen).stages;
   for_each_piece(args, sequences, [&](const RowSizes& n, const ForwardArgs<T>& some) {
-    Memory<V> from(workspace);
+    cpu::Scratch from{static_cast<std::byte*>(workspace)};
     const ForwardMemory<V> memory(from, n);
     score_piece<V>(some, n, stages, memory, static_cast<V*>(nullptr), stream);
     launch_threads(&copy_rows_kernel<V>, n.rows() * n.keys, stream, n, memory.scores, out);
@@ -330,7 +313,7 @@ void rows_backward(const BackwardArgs<T>& args, const Recipe& recipe, const Reci
   const RowStages& stages = lowered.stages;
   clear_tables(grads, stream);
   for_each_piece(args, sequences, [&](const RowSizes& n, const BackwardArgs<T>& some) {
-    Memory<V> from(workspace);
+    cpu::Scratch from{static_cast<std::byte*>(workspace)};
     const BackwardMemory<V> memory(from, n);
     const std::int64_t pairs = n.rows() * n.keys;
     const RowInputs<V> in =

@@ -114,16 +114,13 @@ template <class T>
 __device__ __forceinline__ void store_pair(const DeviceRows<T>& to, int row, int c, float first,
                                            float second) {
   T* at = to.at(row) + c * to.channel;
-  if constexpr (sizeof(T) == 2) {
-    if (to.whole && c < to.channels) {
+  if (to.whole && c < to.channels) {
+    if constexpr (sizeof(T) == 2) {
       *reinterpret_cast<std::uint32_t*>(at) = pack_pair<T>(first, second);
-      return;
-    }
-  } else {
-    if (to.whole && c < to.channels) {
+    } else {
       *reinterpret_cast<float2*>(at) = {first, second};
-      return;
     }
+    return;
   }
   if (c < to.channels) at[0] = from_float<T>(first);
   if (c + 1 < to.channels) at[to.channel] = from_float<T>(second);

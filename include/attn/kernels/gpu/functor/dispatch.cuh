@@ -10,8 +10,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "attn/core/error.hpp"
 #include "attn/core/view.hpp"
@@ -35,20 +37,13 @@ inline int padded_head_size(const char* where, std::int64_t channels,
 template <class F>
 void for_head_size(const char* where, std::int64_t channels, std::int64_t value_channels,
                    const F& run) {
-  switch (padded_head_size(where, channels, value_channels)) {
-    case 32:
-      return run(std::integral_constant<int, 32>{});
-    case 64:
-      return run(std::integral_constant<int, 64>{});
-    case 96:
-      return run(std::integral_constant<int, 96>{});
-    case 128:
-      return run(std::integral_constant<int, 128>{});
-    case 192:
-      return run(std::integral_constant<int, 192>{});
-    default:
-      return run(std::integral_constant<int, 256>{});
-  }
+  const int size = padded_head_size(where, channels, value_channels);
+  const auto choose = [&]<std::size_t... kIndex>(std::index_sequence<kIndex...>) {
+    ((size == kHeadSizes[kIndex] ? run(std::integral_constant<int, kHeadSizes[kIndex]>{})
+                                 : void()),
+     ...);
+  };
+  choose(std::make_index_sequence<std::size(kHeadSizes)>{});
 }
 
 /// Queues a kernel with `bytes` of shared memory; none for no blocks.
