@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "attn/kernels/cpu/inspect.hpp"
+#include "attn/kernels/cpu/attention.hpp"
 #include "attn/kernels/erase.hpp"
 #include "attn/kernels/reference/attention.hpp"
 #include "braid.hpp"

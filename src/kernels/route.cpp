@@ -375,10 +375,6 @@ Route route(const Call& call, std::span<const Route> among) {
                     " serves the call: ", reason);
 }
 
-Route route(const Call& call) {
-  return route(call, {});
-}
-
 std::string why(const Call& call) {
   const Route chosen = route(call);
   std::string text = entry_of(chosen).because;

@@ -10,7 +10,6 @@
 #include "attn/files/array.hpp"
 #include "attn/kernels/args.hpp"
 #include "attn/kernels/cpu/attention.hpp"
-#include "attn/kernels/cpu/inspect.hpp"
 #include "attn/kernels/gpu/attention.hpp"
 #include "attn/kernels/gpu/decode.hpp"
 #include "attn/kernels/gpu/rows.hpp"

@@ -83,9 +83,8 @@ struct Call {
 
 /// The implementation that runs the call: the forced one, or the first that serves it. Throws
 /// Unsupported if none does, or not the forced one.
-Route route(const Call& call);
-/// The same among a few, as a function asks that has only these.
-Route route(const Call& call, std::span<const Route> among);
+/// `among`: as a function asks that has only these.
+Route route(const Call& call, std::span<const Route> among = {});
 /// Whether an implementation can run the call; without its own reason to prefer another.
 bool serves(Route route, const Call& call);
 /// One sentence: why this route, and what those before it lack.

@@ -1,4 +1,4 @@
-#include "attn/kernels/cpu/inspect.hpp"
+// Weights and scores on demand: whole rows of the CPU's tiles.
 
 #include <algorithm>
 #include <array>
@@ -8,6 +8,7 @@
 
 #include "attn/core/error.hpp"
 #include "attn/core/thread_pool.hpp"
+#include "attn/kernels/cpu/attention.hpp"
 #include "kernels/cpu/build_plan.hpp"
 #include "kernels/cpu/isa_table.hpp"
 #include "kernels/cpu/kernel_table.hpp"

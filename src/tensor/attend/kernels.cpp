@@ -3,7 +3,6 @@
 #include <type_traits>
 
 #include "attn/kernels/cpu/attention.hpp"
-#include "attn/kernels/cpu/inspect.hpp"
 #include "attn/kernels/reference/attention.hpp"
 #include "attn/kernels/route.hpp"
 #include "tensor/attend/views.hpp"

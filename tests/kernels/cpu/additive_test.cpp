@@ -12,7 +12,6 @@
 #include "attn/core/table.hpp"
 #include "attn/core/view.hpp"
 #include "attn/kernels/cpu/attention.hpp"
-#include "attn/kernels/cpu/inspect.hpp"
 #include "attn/kernels/erase.hpp"
 #include "attn/kernels/reference/attention.hpp"
 #include "attn/mask/dense.hpp"

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "attn/kernels/cpu/attention.hpp"
-#include "attn/kernels/cpu/inspect.hpp"
 #include "attn/kernels/erase.hpp"
 #include "attn/normalise/dropout.hpp"
 #include "kernels/support/inputs.hpp"

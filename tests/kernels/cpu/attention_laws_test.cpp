@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "attn/kernels/cpu/attention.hpp"
-#include "attn/kernels/cpu/inspect.hpp"
 #include "attn/kernels/erase.hpp"
 #include "attn/mask/causal.hpp"
 #include "attn/mask/dense.hpp"

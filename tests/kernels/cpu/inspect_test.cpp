@@ -1,4 +1,4 @@
-#include "attn/kernels/cpu/inspect.hpp"
+// Weights and scores on demand agree with the reference.
 
 #include <gtest/gtest.h>
 
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
+#include "attn/kernels/cpu/attention.hpp"
 #include "attn/kernels/reference/attention.hpp"
 #include "kernels/support/inputs.hpp"
 #include "kernels/support/problem.hpp"

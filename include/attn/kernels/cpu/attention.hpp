@@ -6,7 +6,8 @@
 
 #include <optional>
 
-#include "attn/kernels/args.hpp"  // IWYU pragma: export
+#include "attn/kernels/args.hpp"     // IWYU pragma: export
+#include "attn/kernels/inspect.hpp"  // IWYU pragma: export
 #include "attn/kernels/recipe.hpp"
 #include "attn/kernels/target.hpp"  // IWYU pragma: export
 
@@ -27,5 +28,24 @@ void forward(const ForwardArgs<T>& args, const Recipe& recipe, const Context& co
 template <class T>
 void backward(const BackwardArgs<T>& args, const Recipe& recipe, const RecipeGrads& grads = {},
               const Context& context = {});
+
+// Weights and scores on demand, from the same tiles that forward works on.
+
+/// Fills what `wanted` asks for. `args.out` and `args.stat` are not touched and may be empty.
+template <class T>
+void inspect(const ForwardArgs<T>& args, const Recipe& recipe, const Inspection<float>& wanted,
+             const Context& context = {});
+
+/// All weights: [batch, heads, queries, keys].
+template <class T>
+void weights(const ForwardArgs<T>& args, const Recipe& recipe, const View<float, 4>& out,
+             const Context& context = {}) {
+  inspect(args, recipe, Inspection<float>{.all = out}, context);
+}
+
+/// Scores after the first `modifiers` score modifiers; masked ones are -inf if `masked`.
+template <class T>
+void scores(const ForwardArgs<T>& args, const Recipe& recipe, int modifiers, bool masked,
+            const View<float, 4>& out, const Context& context = {});
 
 }  // namespace attn::cpu
