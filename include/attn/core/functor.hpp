@@ -25,6 +25,16 @@ ATTN_FN V call_forward(const F& f, V s, const Site<V>& at, const P& p) {
   }
 }
 
+/// f.factor(at) or f.factor(at, p).
+template <class F, class V, class P>
+ATTN_FN V call_factor(const F& f, const Site<V>& at, const P& p) {
+  if constexpr (requires { f.factor(at, p); }) {
+    return f.factor(at, p);
+  } else {
+    return f.factor(at);
+  }
+}
+
 /// The gradient with respect to s, given the gradient of forward's result; gradients of the
 /// tables are added to g. Uses f.backward(grad, s, at[, p, g]) where it exists.
 template <class F, class V, class P, class G>

@@ -71,14 +71,6 @@ std::array<const Ops*, kTargets> kernels_of(const Ops* const (StageTable::*list)
   return ops;
 }
 
-/// The same pointer for all: kernels compiled with a file's own flags.
-template <template <class, Target> class Kernels, class F>
-auto native_kernels_of() {
-  std::array<decltype(Kernels<F, Target::native>::get()), kTargets> ops{};
-  ops.fill(Kernels<F, Target::native>::get());
-  return ops;
-}
-
 /// Tile kernels that go score by score, for functors that only one file can name: a lambda.
 /// They need neither Highway nor attn_kernel_sources(), and are as fast as the compiler makes
 /// the loop.

@@ -156,11 +156,7 @@ struct FactorStage {
 
   template <class V, class P>
   ATTN_FN V forward(V w, Site<V> at, const P& p) const {
-    if constexpr (requires { functor.factor(at, p); }) {
-      return w * functor.factor(at, p);
-    } else {
-      return w * functor.factor(at);
-    }
+    return w * call_factor(functor, at, p);
   }
 };
 

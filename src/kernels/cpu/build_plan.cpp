@@ -153,10 +153,9 @@ void PlanHolder::set_stages() {
 }
 
 void PlanHolder::set_grads(const RecipeGrads& grads, BackwardPlan& bp) const {
-  for (std::size_t i = 0; i < grads.scores.size(); ++i)
-    bp.scores[i].tables = grads.scores[i].data();
+  for (std::size_t i = 0; i < grads.scores.size(); ++i) bp.scores[i] = grads.scores[i].data();
   for (std::size_t i = 0; i < grads.factors.size(); ++i)
-    bp.factors[i].tables = grads.factors[i].data();
+    bp.factors[i] = grads.factors[i].data();
   bp.weights = grads.weights;
   bp.couples = recipe_.normaliser.coupling == Coupling::support || bp.d_weights != nullptr ||
                !std::ranges::all_of(recipe_.factors, &AnyWeight::is_factor);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "attn/kernels/inspect.hpp"
 #include "attn/kernels/layout.hpp"
 #include "kernels/reference/numbers.hpp"
 #include "kernels/row_reader.hpp"
@@ -97,14 +98,14 @@ double row_stat(const Recipe& recipe, const Numbers& s, const Site<double>& at) 
   return n.finish(n.data, reference, mass, p).stat;
 }
 
-WeightRow weight_row(const Recipe& recipe, const Numbers& s, double stat, Site<double> at) {
+WeightRow weight_row(const Recipe& recipe, const Numbers& s, Site<double> at) {
   const AnyNormaliser& n = recipe.normaliser;
   WeightRow row;
-  row.stat = stat;
+  row.stat = row_stat(recipe, s, at);
   row.normalised.resize(s.size());
   for (std::size_t j = 0; j < s.size(); ++j) {
     at.k = static_cast<int>(j);
-    row.normalised[j] = s[j] == kMasked ? 0.0 : n.final_weight(n.data, s[j], stat, at);
+    row.normalised[j] = s[j] == kMasked ? 0.0 : n.final_weight(n.data, s[j], row.stat, at);
   }
   row.w = row.normalised;
   for (const AnyWeight& f : recipe.factors) {
@@ -221,7 +222,7 @@ void forward(const ForwardArgs<T>& args, const Recipe& recipe) {
       layout, recipe,
       [&](Site<double> at, const Numbers& q, const auto& keys, const Numbers& w) {
         const ScoreRow row = score_row(recipe, recipe.scores.size(), true, q, keys, w, at);
-        const WeightRow weights = weight_row(recipe, row.s, row_stat(recipe, row.s, at), at);
+        const WeightRow weights = weight_row(recipe, row.s, at);
 
         Numbers out(static_cast<std::size_t>(layout.value_channels()), 0.0);
         const auto values = layout.key_rows(layout.v, at.batch, at.head / layout.group());
@@ -244,30 +245,32 @@ void forward(const ForwardArgs<T>& args, const Recipe& recipe) {
       });
 }
 
+/// Writes row_of(site, q, keys, w) for every row of scores.
+template <class T, class RowOf>
+void write_rows(const ForwardArgs<T>& args, const Recipe& recipe, const View<StatOf<T>, 4>& out,
+                const RowOf& row_of) {
+  validate(args, recipe);
+  for_each_row(Layout<T>(args), recipe, [&](const Site<double>& at, const auto&... inputs) {
+    const Numbers row = row_of(at, inputs...);
+    for (std::size_t j = 0; j < row.size(); ++j)
+      *out.at(at.batch, at.head, at.q, j) = static_cast<StatOf<T>>(row[j]);
+  });
+}
+
 template <class T>
 void scores(const ForwardArgs<T>& args, const Recipe& recipe, int modifiers, bool masked,
             const View<StatOf<T>, 4>& out) {
-  validate(args, recipe);
-  for_each_row(Layout<T>(args), recipe,
-               [&](Site<double> at, const Numbers& q, const auto& keys, const Numbers& w) {
-                 const auto row = score_row(recipe, static_cast<std::size_t>(modifiers), masked,
-                                            q, keys, w, at);
-                 for (std::size_t j = 0; j < keys.size(); ++j)
-                   *out.at(at.batch, at.head, at.q, j) = static_cast<StatOf<T>>(row.s[j]);
-               });
+  write_rows(args, recipe, out, [&](const Site<double>& at, const auto&... inputs) {
+    return score_row(recipe, static_cast<std::size_t>(modifiers), masked, inputs..., at).s;
+  });
 }
 
 template <class T>
 void weights(const ForwardArgs<T>& args, const Recipe& recipe, const View<StatOf<T>, 4>& out) {
-  validate(args, recipe);
-  for_each_row(Layout<T>(args), recipe,
-               [&](Site<double> at, const Numbers& q, const auto& keys, const Numbers& w) {
-                 const auto row = score_row(recipe, recipe.scores.size(), true, q, keys, w, at);
-                 const auto weights =
-                     weight_row(recipe, row.s, row_stat(recipe, row.s, at), at);
-                 for (std::size_t j = 0; j < keys.size(); ++j)
-                   *out.at(at.batch, at.head, at.q, j) = static_cast<StatOf<T>>(weights.w[j]);
-               });
+  write_rows(args, recipe, out, [&](const Site<double>& at, const auto&... inputs) {
+    const ScoreRow row = score_row(recipe, recipe.scores.size(), true, inputs..., at);
+    return weight_row(recipe, row.s, at).w;
+  });
 }
 
 template <class T>
@@ -296,7 +299,7 @@ void backward(const BackwardArgs<T>& args, const Recipe& recipe, const RecipeGra
           const Numbers d_out = read(d_rows.at(i), d_rows.channel, value_channels);
           const ScoreRow row = score_row(recipe, recipe.scores.size(), true, q, keys, w, at);
           // The row is known from the scores themselves, so a rounded stat costs nothing here.
-          const WeightRow weights = weight_row(recipe, row.s, row_stat(recipe, row.s, at), at);
+          const WeightRow weights = weight_row(recipe, row.s, at);
 
           Numbers dw(keys.size(), 0.0);
           for (std::size_t j = 0; j < keys.size(); ++j) {

@@ -272,25 +272,25 @@ const NormaliserOps* NormaliserKernels<N, kSet>::get() {
 template <ScoreFunctor F>
 AnyScore native_score(const F& f, std::initializer_list<Table> tables = {}) {
   AnyScore any = erase_score(f, tables);
-  any.ops = native_kernels_of<ScoreKernels, F>();
+  any.ops.fill(ScoreKernels<F, Target::native>::get());
   return any;
 }
 template <WeightFunctor F>
 AnyWeight native_weight(const F& f, std::initializer_list<Table> tables = {}) {
   AnyWeight any = erase_weight(f, tables);
-  any.stage.ops = native_kernels_of<WeightKernels, F>();
+  any.stage.ops.fill(WeightKernels<F, Target::native>::get());
   return any;
 }
 template <Mask M>
 AnyMask native_mask(const M& mask) {
   AnyMask any = erase_mask(mask);
-  any.ops = native_kernels_of<MaskKernels, M>();
+  any.ops.fill(MaskKernels<M, Target::native>::get());
   return any;
 }
 template <Normaliser N>
 AnyNormaliser native_normaliser(const N& n, std::initializer_list<Table> tables = {}) {
   AnyNormaliser any = erase_normaliser(n, tables);
-  any.ops = native_kernels_of<NormaliserKernels, N>();
+  any.ops.fill(NormaliserKernels<N, Target::native>::get());
   return any;
 }
 

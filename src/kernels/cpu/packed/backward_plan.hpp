@@ -12,11 +12,6 @@
 
 namespace attn::cpu {
 
-/// Gradients of one stage's tables: kMaxTables of them.
-struct StageGrads {
-  const TableGrad* tables = nullptr;
-};
-
 /// Work is cut into blocks of keys. Each block adds to the gradients of the queries in the
 /// blocks' order, and hands its share of the tables' gradients over in the tasks' order, so
 /// that sums do not depend on the number of threads.
@@ -26,8 +21,9 @@ struct BackwardPlan {
   StatView d_stat;
   const WeightGrads<float>* d_weights = nullptr;  ///< null if none is given
 
-  StageGrads scores[16];
-  StageGrads factors[16];
+  /// Gradients of each stage's tables: kMaxTables of them, or null.
+  const TableGrad* scores[16] = {};
+  const TableGrad* factors[16] = {};
   TableGrad weights;  ///< of the similarity
 
   /// Prepared-space gradients of the queries, fp32: row i of head h of sequence b is

@@ -131,14 +131,14 @@ struct BackwardScratch {
   }
 
   /// Tables without rows of their own are summed here first; the others are written in turn.
-  void add_locals(const StageGrads* grads, const FlatStage* stages, int count,
+  void add_locals(const TableGrad* const* grads, const FlatStage* stages, int count,
                   TableGrad (*tables)[kMaxTables], const Plan& plan, Scratch& scratch) {
     const bool counting = scratch.base == nullptr;
     for (int i = 0; i < count; ++i)
       for (int slot = 0; slot < kMaxTables; ++slot) {
         if (!counting) tables[i][slot] = TableGrad{};
-        if (grads[i].tables == nullptr || slot >= stages[i].slots) continue;
-        const TableGrad& to = grads[i].tables[slot];
+        if (grads[i] == nullptr || slot >= stages[i].slots) continue;
+        const TableGrad& to = grads[i][slot];
         if (to.shape[2] == 0) continue;  // no queries, no entries: nothing to write
         const bool local_sum = to.data != nullptr && to.shape[2] <= 1;
         const int heads = to.shape[1] > 1 ? plan.group : 1;

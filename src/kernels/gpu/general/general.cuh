@@ -250,12 +250,7 @@ struct GeneralFactor {
     V product = V(1.0f);
     for (int i = 0; i < count; ++i) {
       links[i].visit([&](const auto& f) {
-        const score::ShiftedSlots<P> own{p, links[i].slot};
-        if constexpr (requires { f.factor(at, own); }) {
-          product = product * f.factor(at, own);
-        } else {
-          product = product * f.factor(at);
-        }
+        product = product * call_factor(f, at, score::ShiftedSlots<P>{p, links[i].slot});
       });
     }
     return product;

@@ -204,14 +204,4 @@ Coupling coupling_of(const N& normaliser) {
   }
 }
 
-/// f.factor(at) or f.factor(at, p).
-template <class F, class P>
-__device__ __forceinline__ float call_factor(const F& f, const Site<float>& at, const P& p) {
-  if constexpr (requires { f.factor(at, p); }) {
-    return f.factor(at, p);
-  } else {
-    return f.factor(at);
-  }
-}
-
 }  // namespace attn::gpu
