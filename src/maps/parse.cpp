@@ -21,12 +21,14 @@
 #include "attn/files/read_file.hpp"
 #include "attn/maps/base64.hpp"
 #include "attn/maps/map.hpp"
-#include "maps/limits.hpp"
 
 namespace attn::maps {
 namespace {
 
 using nlohmann::json;
+
+/// 5,000 x 5,000 weights with nine digits each.
+constexpr std::size_t kMostJsonBytes = std::size_t{320} << 20;
 
 /// A value and the path to it, for messages: "map: weights[3]".
 class Node {

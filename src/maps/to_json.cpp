@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -46,6 +47,24 @@ class Writer {
     return raw("[").value(point.x).raw(",").value(point.y).raw("]");
   }
 
+  /// Members by name, value, name, value, ...; an optional one that is empty is left out.
+  template <class Value, class... Rest>
+  Writer& members(std::string_view name, const Value& one, const Rest&... rest) {
+    key(name).value(one);
+    if constexpr (sizeof...(rest) > 0) members(rest...);
+    return *this;
+  }
+  template <class Value, class... Rest>
+  Writer& members(std::string_view name, const std::optional<Value>& one, const Rest&... rest) {
+    if (one) key(name).value(*one);
+    if constexpr (sizeof...(rest) > 0) members(rest...);
+    return *this;
+  }
+  template <class... Parts>
+  Writer& object(const Parts&... parts) {
+    return raw("{").members(parts...).raw("}");
+  }
+
   template <class T, class Each>
   Writer& list(const T& elements, const Each& each) {
     text_ += '[';
@@ -80,73 +99,50 @@ class Writer {
 };
 
 void write(const Alignment& map, Writer& out) {
-  out.key("row_title").value(map.row_title);
-  out.key("column_title").value(map.column_title);
-  out.key("rows").value(map.rows);
-  out.key("columns").value(map.columns);
-  out.key("weights").value(map.weights);
+  out.members("row_title", map.row_title, "column_title", map.column_title, "rows", map.rows,
+              "columns", map.columns, "weights", map.weights);
 }
 
 void write(const Heads& map, Writer& out) {
-  out.key("rows").value(map.rows);
-  out.key("columns").value(map.columns);
+  out.members("rows", map.rows, "columns", map.columns);
   out.key("maps").list(map.maps, [&](const Head& head) {
-    out.raw("{").key("part").value(head.part);
-    out.key("layer").value(head.layer);
-    out.key("head").value(head.head);
-    if (head.rows) out.key("rows").value(*head.rows);
-    if (head.columns) out.key("columns").value(*head.columns);
-    out.key("weights").value(head.weights).raw("}");
+    out.object("part", head.part, "layer", head.layer, "head", head.head, "rows", head.rows,
+               "columns", head.columns, "weights", head.weights);
   });
 }
 
 void write(const Curve& map, Writer& out) {
-  out.key("x_title").value(map.x_title);
-  out.key("y_title").value(map.y_title);
-  out.key("points").value(map.points);
+  out.members("x_title", map.x_title, "y_title", map.y_title, "points", map.points);
   out.key("lines").list(map.lines, [&](const Line& line) {
-    out.raw("{").key("name").value(line.name);
-    out.key("x").value(line.x);
-    out.key("y").value(line.y).raw("}");
+    out.object("name", line.name, "x", line.x, "y", line.y);
   });
-  if (map.queries.empty()) return;
-  out.key("queries").value(map.queries);
-  out.key("weights").value(map.weights);
+  if (!map.queries.empty()) out.members("queries", map.queries, "weights", map.weights);
 }
 
 void write(const Document& map, Writer& out) {
   out.key("sentences").list(map.sentences, [&](const Sentence& sentence) {
-    out.raw("{").key("weight").value(sentence.weight);
-    out.key("words").list(sentence.words, [&](const Word& word) {
-      out.raw("{").key("text").value(word.text);
-      out.key("weight").value(word.weight).raw("}");
-    });
+    out.raw("{").members("weight", sentence.weight).key("words");
+    out.list(sentence.words,
+             [&](const Word& word) { out.object("text", word.text, "weight", word.weight); });
     out.raw("}");
   });
 }
 
 void write(const Box& box, Writer& out) {
-  out.raw("{").key("x").value(box.x);
-  out.key("y").value(box.y);
-  out.key("width").value(box.width);
-  out.key("height").value(box.height);
-  if (box.weight) out.key("weight").value(*box.weight);
-  if (!box.label.empty()) out.key("label").value(box.label);
+  out.raw("{").members("x", box.x, "y", box.y, "width", box.width, "height", box.height,
+                       "weight", box.weight);
+  if (!box.label.empty()) out.members("label", box.label);
   out.raw("}");
 }
 
 void write(const Image& map, Writer& out) {
-  out.key("width").value(map.width);
-  out.key("height").value(map.height);
-  out.key("channels").value(map.channels);
-  out.key("pixels").value(to_base64(map.pixels));
+  out.members("width", map.width, "height", map.height, "channels", map.channels, "pixels",
+              to_base64(map.pixels));
   out.key("steps").list(map.steps, [&](const Step& step) {
-    out.raw("{").key("label").value(step.label);
-    if (step.grid) {
-      out.key("grid").raw("{").key("rows").value(step.grid->rows);
-      out.key("columns").value(step.grid->columns);
-      out.key("weights").value(step.grid->values).raw("}");
-    }
+    out.raw("{").members("label", step.label);
+    if (step.grid)
+      out.key("grid").object("rows", step.grid->rows, "columns", step.grid->columns, "weights",
+                             step.grid->values);
     if (!step.boxes.empty())
       out.key("boxes").list(step.boxes, [&](const Box& box) { write(box, out); });
     out.raw("}");
@@ -157,29 +153,20 @@ void write(const Training& map, Writer& out) {
   const auto side = [](Axis axis) {
     return std::string(axis == Axis::left ? "left" : "right");
   };
-  out.key("x_title").value(map.x_title);
-  out.key("left_title").value(map.left_title);
-  out.key("right_title").value(map.right_title);
+  out.members("x_title", map.x_title, "left_title", map.left_title, "right_title",
+              map.right_title);
   out.key("series").list(map.series, [&](const Series& series) {
-    out.raw("{").key("name").value(series.name);
-    out.key("x").value(series.x);
-    out.key("y").value(series.y);
-    out.key("axis").value(side(series.axis)).raw("}");
+    out.object("name", series.name, "x", series.x, "y", series.y, "axis", side(series.axis));
   });
   out.key("marks").list(map.marks, [&](const Mark& mark) {
-    out.raw("{").key("label").value(mark.label);
-    out.key("x").value(mark.x);
-    out.key("y").value(mark.y);
-    out.key("axis").value(side(mark.axis)).raw("}");
+    out.object("label", mark.label, "x", mark.x, "y", mark.y, "axis", side(mark.axis));
   });
 }
 
 void write(const Bars& map, Writer& out) {
-  out.key("value_title").value(map.value_title);
-  out.key("groups").value(map.groups);
+  out.members("value_title", map.value_title, "groups", map.groups);
   out.key("series").list(map.series, [&](const BarSeries& series) {
-    out.raw("{").key("name").value(series.name);
-    out.key("values").value(series.values).raw("}");
+    out.object("name", series.name, "values", series.values);
   });
 }
 
@@ -193,10 +180,8 @@ static_assert(std::size(kKinds) == std::variant_size_v<Map>);
 std::string to_json(const Map& map) {
   validate(map);
   Writer out;
-  out.raw("{").key("attn_map").value(1);
-  out.key("kind").value(std::string(kKinds[map.index()]));
-  out.key("title").value(title_of(map));
-  out.key("caption").value(caption_of(map));
+  out.raw("{").members("attn_map", 1, "kind", std::string(kKinds[map.index()]), "title",
+                       title_of(map), "caption", caption_of(map));
   std::visit([&](const auto& kind) { write(kind, out); }, map);
   return out.raw("}").take();
 }

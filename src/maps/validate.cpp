@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,10 +14,16 @@
 #include "attn/core/error.hpp"
 #include "attn/files/printable.hpp"
 #include "attn/maps/map.hpp"
-#include "maps/limits.hpp"
 
 namespace attn::maps {
 namespace {
+
+constexpr std::size_t kMostLabelBytes = std::size_t{1} << 16;
+constexpr std::int64_t kMostHeads = 100000;
+/// So that the difference of any two numbers is a number, too.
+constexpr double kMostNumber = 1e300;
+/// Sums of rounded numbers pass 1 by a little.
+constexpr float kMostWeight = 1.0001f;
 
 /// A name with a number behind it, made only when something is wrong.
 struct Place {

@@ -129,6 +129,9 @@ struct Step {
   bool operator==(const Step&) const = default;
 };
 
+/// Pixels of an image or cells of a grid, along one side, at most.
+inline constexpr std::size_t kMostSide = 16384;
+
 struct Image {
   std::string title;
   std::string caption;

@@ -21,7 +21,6 @@
 #include "attn/tasks/caption.hpp"
 #include "attn/tasks/caption/canvas.hpp"
 #include "attn/tasks/caption/caption_training.hpp"
-#include "attn/tasks/caption/digits.hpp"
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/scores.hpp"
 #include "attn/tasks/training_run.hpp"

@@ -1,4 +1,4 @@
-#include "attn/tasks/caption/digits.hpp"
+// Files of MNIST: parsed, or refused with a reason.
 
 #include <gtest/gtest.h>
 
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
+#include "attn/tasks/caption/canvas.hpp"
 #include "tasks/scratch.hpp"
 
 namespace attn::tasks {

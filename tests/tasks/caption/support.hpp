@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "attn/tasks/caption/digits.hpp"
+#include "attn/tasks/caption/canvas.hpp"
 
 namespace attn::tasks::toy {
 

@@ -15,7 +15,6 @@
 #include "attn/models/captioner.hpp"
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/caption/canvas.hpp"
-#include "attn/tasks/caption/digits.hpp"
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/learner.hpp"
 #include "attn/tasks/scores.hpp"

@@ -4,11 +4,12 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "attn/core/cxx20.hpp"  // IWYU pragma: keep
+#include "attn/core/error.hpp"
 
 namespace attn::text {
 
@@ -21,6 +22,13 @@ enum class LetterCase { kept, lowered };
 
 /// Throws an InvalidArgument when the counts differ, there is nothing, or a hypothesis has no
 /// reference.
-void check_references(Hypotheses hypotheses, References references, const char* where);
+inline void check_references(Hypotheses hypotheses, References references, const char* where) {
+  if (hypotheses.size() != references.size())
+    fail(where, ": ", hypotheses.size(), " hypotheses and references for ", references.size(),
+         " lines; their counts must agree");
+  if (hypotheses.empty()) fail(where, ": there is nothing to score");
+  for (std::size_t i = 0; i < references.size(); ++i)
+    if (references[i].empty()) fail(where, ": line ", i + 1, " has no reference");
+}
 
 }  // namespace attn::text
