@@ -18,7 +18,6 @@
 #include "attn/mask/lengths.hpp"
 #include "attn/mask/sliding_window.hpp"
 #include "attn/score/alibi.hpp"
-#include "attn/score/alibi_slopes.hpp"
 #include "attn/score/gaussian.hpp"
 #include "attn/score/relative_table.hpp"
 #include "attn/score/soft_cap.hpp"

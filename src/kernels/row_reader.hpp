@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "attn/core/view.hpp"
-#include "attn/kernels/inspect.hpp"
+#include "attn/kernels/args.hpp"
 #include "attn/kernels/stage.hpp"
 
 namespace attn {

@@ -6,7 +6,6 @@
 
 #include <vector>
 
-#include "attn/score/alibi_slopes.hpp"
 #include "support/score_laws.hpp"
 
 namespace attn {

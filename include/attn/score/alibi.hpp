@@ -5,13 +5,14 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cmath>
+
 #include "attn/core/concepts.hpp"
 
 namespace attn::score {
 
 /// s' = s - m |q + offset - k|, m = entry 0 of table 0 [1, heads, 1, 1]. Behind a cache,
-/// offset = keys - queries. fill_alibi_slopes() (score/alibi_slopes.hpp) has the paper's
-/// slopes.
+/// offset = keys - queries. fill_alibi_slopes() has the paper's slopes.
 struct Alibi {
   static constexpr int kTables = 1;
 
@@ -36,5 +37,18 @@ struct Alibi {
 };
 
 static_assert(ScoreFunctor<Alibi>);
+
+/// slopes[0, heads): with p the largest power of two <= heads, 2^(-8 n / p) for n = 1..p, then
+/// every second slope of the list for 2p, from its first on.
+template <class T>
+void fill_alibi_slopes(T* slopes, int heads) {
+  int power = 1;
+  while (2 * power <= heads) power *= 2;
+  for (int h = 0; h < heads; ++h) {
+    const double exponent =
+        h < power ? -8.0 * (h + 1) / power : -4.0 * (2 * (h - power) + 1) / power;
+    slopes[h] = static_cast<T>(std::exp2(exponent));
+  }
+}
 
 }  // namespace attn::score

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "attn/core/error.hpp"
-#include "attn/kernels/gpu/additive.hpp"
 #include "attn/kernels/gpu/attention.hpp"
 #include "attn/kernels/gpu/decode.hpp"
 #include "attn/kernels/gpu/device.hpp"

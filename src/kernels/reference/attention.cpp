@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "attn/kernels/inspect.hpp"
+#include "attn/kernels/args.hpp"
 #include "attn/kernels/layout.hpp"
 #include "kernels/reference/numbers.hpp"
 #include "kernels/row_reader.hpp"

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "attn/core/dtype.hpp"
-#include "attn/score/alibi_slopes.hpp"
+#include "attn/score/alibi.hpp"
 #include "attn/tensor/attend.hpp"
 
 namespace attn::nn {

@@ -8,7 +8,6 @@
 #include "attn/core/error.hpp"
 #include "attn/kernels/args.hpp"
 #include "attn/kernels/catalogue.hpp"
-#include "attn/kernels/gpu/additive.hpp"
 #include "attn/kernels/gpu/attention.hpp"
 #include "attn/kernels/gpu/decode.hpp"
 #include "attn/kernels/gpu/rows.hpp"

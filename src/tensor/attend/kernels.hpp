@@ -26,7 +26,7 @@ struct AttendTensors {
 };
 void attend_forward(const AttendTensors& x, const Recipe& recipe, Route route);
 
-/// What is defined is filled; shapes as in attn/kernels/inspect.hpp.
+/// What is defined is filled; shapes as in attn/kernels/args.hpp.
 struct InspectInto {
   Tensor weights;
   Tensor column_sums;

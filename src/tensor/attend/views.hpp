@@ -11,7 +11,6 @@
 #include "attn/core/error.hpp"
 #include "attn/core/view.hpp"
 #include "attn/kernels/args.hpp"
-#include "attn/kernels/inspect.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/attend/kernels.hpp"
 #include "tensor/op.hpp"

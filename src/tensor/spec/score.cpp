@@ -12,7 +12,6 @@
 #include "attn/kernels/erase.hpp"
 #include "attn/kernels/recipe.hpp"
 #include "attn/score/alibi.hpp"
-#include "attn/score/alibi_slopes.hpp"
 #include "attn/score/bias.hpp"
 #include "attn/score/gaussian.hpp"
 #include "attn/score/prior.hpp"

@@ -10,7 +10,7 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
-#include "attn/score/alibi_slopes.hpp"
+#include "attn/score/alibi.hpp"
 #include "attn/score/t5_buckets.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/normalise.hpp"

@@ -6,8 +6,7 @@
 
 #include <optional>
 
-#include "attn/kernels/args.hpp"     // IWYU pragma: export
-#include "attn/kernels/inspect.hpp"  // IWYU pragma: export
+#include "attn/kernels/args.hpp"  // IWYU pragma: export
 #include "attn/kernels/recipe.hpp"
 #include "attn/kernels/target.hpp"  // IWYU pragma: export
 

@@ -1,8 +1,8 @@
 /// Attention on the GPU by whole rows: the definition, in plain loops of many threads. Scores
 /// lie in memory as a matrix, in pieces of at most a gigabyte. It serves every similarity,
 /// modifier, mask and normaliser of the library, doubles, and those who look at weights or send
-/// gradients to them; the fused kernels of attention.hpp and additive.hpp are many times faster
-/// where they serve a recipe (attend_gpu.cpp chooses).
+/// gradients to them; the fused kernels of attention.hpp are many times faster where they serve
+/// a recipe (attn/kernels/route.hpp says where).
 
 #pragma once
 
@@ -12,7 +12,6 @@
 
 #include "attn/kernels/args.hpp"        // IWYU pragma: export
 #include "attn/kernels/gpu/device.hpp"  // IWYU pragma: export
-#include "attn/kernels/inspect.hpp"     // IWYU pragma: export
 
 namespace attn::gpu {
 

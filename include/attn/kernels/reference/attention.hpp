@@ -6,7 +6,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "attn/kernels/args.hpp"  // IWYU pragma: export
-#include "attn/kernels/inspect.hpp"
 #include "attn/kernels/recipe.hpp"
 
 namespace attn::reference {

@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "attn/core/error.hpp"
-#include "attn/kernels/gpu/additive.hpp"
+#include "attn/kernels/gpu/attention.hpp"
 #include "attn/kernels/gpu/functor/additive.cuh"
 #include "attn/kernels/route.hpp"
 #include "kernels/common_recipes.hpp"

@@ -10,7 +10,7 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
-#include "attn/kernels/gpu/additive.hpp"
+#include "attn/kernels/gpu/attention.hpp"
 #include "attn/kernels/gpu/error.hpp"
 #include "attn/kernels/gpu/functor/additive_backward.cuh"
 #include "attn/kernels/gpu/functor/additive_forward.cuh"
@@ -98,7 +98,7 @@ void launch_additive_forward(const AdditiveForwardLaunch& launch, const St& stag
   ATTN_CUDA_CALL(cudaGetLastError());
 }
 
-/// additive_forward() of attn/kernels/gpu/additive.hpp for functors of your own and w
+/// additive_forward() of attn/kernels/gpu/attention.hpp for functors of your own and w
 /// [1, 1 or kv_heads, 1, channels]; |w| < 2^30.
 template <ScoreFunctor S, Mask M>
 void additive_forward(const ForwardArgs<float>& args, const Table& weights,

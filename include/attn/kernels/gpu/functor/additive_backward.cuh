@@ -9,7 +9,7 @@
 
 #include "attn/core/concepts.hpp"
 #include "attn/kernels/args.hpp"
-#include "attn/kernels/gpu/additive.hpp"
+#include "attn/kernels/gpu/attention.hpp"
 #include "attn/kernels/gpu/functor/additive_backward_tile.cuh"
 #include "attn/kernels/gpu/functor/additive_scores.cuh"
 #include "attn/kernels/gpu/functor/copy.cuh"
