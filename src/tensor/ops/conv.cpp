@@ -261,7 +261,7 @@ Tensor max_pool_by_two(const Tensor& x, int first_axis) {
     blocks.each(from, [&](std::int64_t i, std::int64_t best) { to[i] = from[best]; });
     return op::record_one(
         "max_pool_by_two", x, out, [saved = Saved(packed), first_axis](const Tensor& arrived) {
-          const Tensor dx = Tensor::zeros(saved.get().shape(), arrived.dtype());
+          Tensor dx = Tensor::zeros(saved.get().shape(), arrived.dtype());
           const Tensor grad = arrived.contiguous();
           const T* g = grad.data<T>();
           T* d = dx.mutable_data<T>();
