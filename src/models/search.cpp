@@ -9,7 +9,6 @@
 #include <limits>
 #include <memory>
 #include <numeric>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -88,6 +87,7 @@ struct Source {
 struct Turn {
   std::vector<Candidate> on;     ///< at most the beam
   std::vector<Candidate> ended;  ///< met kEos
+  bool decided = false;          ///< false: what it was to choose from did not do
 };
 
 /// What may come next, on the CPU: of each row the likeliest, or where those do not do, all.
@@ -130,8 +130,8 @@ class Search {
   void forbid(const Source& source, std::int64_t row, std::span<float> next) const;
   bool offer(const Source& source, const Candidate& so_far, const Next& next,
              Candidates& candidates) const;
-  std::optional<Turn> turn_of(const Source& source, std::int64_t first_row, std::int64_t said,
-                              const Next& next) const;
+  Turn turn_of(const Source& source, std::int64_t first_row, std::int64_t said,
+               const Next& next) const;
   void end(Source& source, const Turn& turn, std::int64_t said);
   bool is_done(Source& source, const Turn& turn, std::int64_t said) const;
   void finish(Source& source, const Turn& turn, std::int64_t first_row);
@@ -200,8 +200,8 @@ bool Search::offer(const Source& source, const Candidate& so_far, const Next& ne
   return true;
 }
 
-std::optional<Turn> Search::turn_of(const Source& source, std::int64_t first_row,
-                                    std::int64_t said, const Next& next) const {
+Turn Search::turn_of(const Source& source, std::int64_t first_row, std::int64_t said,
+                     const Next& next) const {
   std::vector<Candidate> ranked;
   if (options_.temperature > 0.0) {
     const Draw draw{options_.temperature, options_.top, options_.seed, first_ + source.index,
@@ -217,11 +217,12 @@ std::optional<Turn> Search::turn_of(const Source& source, std::int64_t first_row
       const std::int64_t row = first_row + static_cast<std::int64_t>(i);
       if (source.log_probabilities[i] != kNever &&
           !offer(source, {source.log_probabilities[i], row, kEos}, next, candidates))
-        return std::nullopt;
+        return {};
     }
     ranked = candidates.best();
   }
   Turn turn;
+  turn.decided = true;
   for (std::size_t rank = 0; rank < ranked.size(); ++rank) {
     if (ranked[rank].token != kEos) {
       if (turn.on.size() < at(options_.beam)) turn.on.push_back(ranked[rank]);
@@ -316,17 +317,17 @@ void Search::step(std::int64_t said) {
   const auto rows = static_cast<std::int64_t>(tokens_.size());
   const Prediction made = decoding_->step(Tensor::from(tokens_, {rows}));
   const Tensor log_probs = made.log_probabilities.to(DType::f32);
-  std::vector<std::optional<Turn>> turns(sources_.size());
+  std::vector<Turn> turns(sources_.size());
   const std::int64_t each = width();
   const auto take_turns = [&](const Next& next) {
     in_parallel(turns.size(), ThreadPool::default_threads(), [&](int i) {
-      if (!turns[at(i)]) turns[at(i)] = turn_of(sources_[at(i)], i * each, said, next);
+      if (!turns[at(i)].decided) turns[at(i)] = turn_of(sources_[at(i)], i * each, said, next);
     });
   };
   // A vocabulary of each row comes from the GPU only where its likeliest words do not do.
   if (log_probs.device() == Device::gpu && options_.temperature == 0.0)
     take_turns({log_probs.size(1), top(log_probs, 2 * options_.beam + kSpare).to(Device::cpu)});
-  if (!std::all_of(turns.begin(), turns.end(), [](const auto& turn) { return bool(turn); })) {
+  if (!std::all_of(turns.begin(), turns.end(), [](const Turn& turn) { return turn.decided; })) {
     const Tensor all = on_cpu(log_probs);
     take_turns(
         {.vocabulary = log_probs.size(1), .all = {all.mutable_data<float>(), at(all.numel())}});
@@ -338,7 +339,7 @@ void Search::step(std::int64_t said) {
   parents_.clear();
   for (std::size_t i = 0; i < sources_.size(); ++i) {
     const std::int64_t first_row = static_cast<std::int64_t>(i) * each;
-    const Turn& turn = *turns[i];
+    const Turn& turn = turns[i];
     end(sources_[i], turn, said);
     if (is_done(sources_[i], turn, said)) {
       finish(sources_[i], turn, first_row);
