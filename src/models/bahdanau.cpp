@@ -85,7 +85,7 @@ Tensor OpenSource::spread(const Tensor& weights) const {
       extent_);
 }
 
-class BahdanauModel final : public Seq2Seq {
+class BahdanauModel final : public CachedModel<BahdanauModel> {
  public:
   struct State {
     DecoderSource source;
@@ -124,11 +124,6 @@ class BahdanauModel final : public Seq2Seq {
                  : token_loss(made.logits, batch.target, options, batch.weights);
   }
 
-  std::unique_ptr<Decoding> decode(const Tensor& source, const Tensor& lengths) const override {
-    const NoGrad off_the_tape;
-    return std::make_unique<CachedDecoding<BahdanauModel>>(*this, begin(source, lengths));
-  }
-
   std::vector<HeadPlace> head_places() const override { return {{}}; }
 
   /// The alignment's, also in a model that copies by other weights.
@@ -156,6 +151,15 @@ class BahdanauModel final : public Seq2Seq {
     return made;
   }
 
+  State begin(const Tensor& source, const Tensor& lengths) const {
+    const Encoded read = encoder_(words_.source(source), lengths);
+    return {{alignment_.keys(read.out), read.out, lengths},
+            read.state,
+            copy_ ? copy_->read(source, read.out, lengths) : CopySource{},
+            {},
+            {}};
+  }
+
   Prediction step(const Tensor& tokens, State& state) const {
     const Run made = run(tokens.unsqueeze(1), state, {});
     const Tensor believed =
@@ -170,15 +174,6 @@ class BahdanauModel final : public Seq2Seq {
     Tensor weights;  ///< [rows, steps, source]; those that copy, if any do
     CopyResult copied;
   };
-
-  State begin(const Tensor& source, const Tensor& lengths) const {
-    const Encoded read = encoder_(words_.source(source), lengths);
-    return {{alignment_.keys(read.out), read.out, lengths},
-            read.state,
-            copy_ ? copy_->read(source, read.out, lengths) : CopySource{},
-            {},
-            {}};
-  }
 
   struct Aligned {
     BahdanauResult read;

@@ -4,6 +4,7 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
+#include <memory>
 #include <utility>
 
 #include "attn/models/seq2seq.hpp"
@@ -39,6 +40,17 @@ class CachedDecoding final : public Decoding {
  private:
   const Model& model_;
   typename Model::State state_;
+};
+
+/// A model that decodes so. Its state begins with `State begin(source, lengths) const`.
+template <class Model>
+class CachedModel : public Seq2Seq {
+ public:
+  std::unique_ptr<Decoding> decode(const Tensor& source, const Tensor& lengths) const override {
+    const NoGrad off_the_tape;
+    const auto& model = static_cast<const Model&>(*this);
+    return std::make_unique<CachedDecoding<Model>>(model, model.begin(source, lengths));
+  }
 };
 
 }  // namespace attn::models

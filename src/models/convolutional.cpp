@@ -16,7 +16,6 @@
 #include "attn/tensor/ops/join.hpp"
 #include "attn/tensor/ops/normalise.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
-#include "attn/tensor/tape.hpp"
 #include "models/cached_decoding.hpp"
 #include "models/kinds.hpp"
 #include "models/token_loss.hpp"
@@ -55,7 +54,7 @@ Tensor sum_of(const Tensor& a, const Tensor& b) {
   return (a + b) * std::sqrt(0.5);
 }
 
-class ConvolutionalModel final : public Seq2Seq {
+class ConvolutionalModel final : public CachedModel<ConvolutionalModel> {
  public:
   struct State {
     Tensor encoded;            ///< z [rows, source, dim]
@@ -97,9 +96,19 @@ class ConvolutionalModel final : public Seq2Seq {
                       batch.weights);
   }
 
-  std::unique_ptr<Decoding> decode(const Tensor& source, const Tensor& lengths) const override {
-    const NoGrad off_the_tape;
-    return std::make_unique<CachedDecoding<ConvolutionalModel>>(*this, begin(source, lengths));
+  State begin(const Tensor& source, const Tensor& lengths) const {
+    // A convolution mixes neighbours, so what lies past a length is 0 in front of each.
+    const Tensor kept = length_mask(lengths, source.size(1)).unsqueeze(-1).to(words_.device());
+    const Tensor embedded = keep_where(nn::sinusoidal_encoding(words_.source(source)), kept);
+    Tensor h = embedded;
+    const std::int64_t before = (kernel_ - 1) / 2;
+    for (const GatedConvolution& conv : encoder_) {
+      const Tensor around = pad(words_.drop(h), 1, before, kernel_ - 1 - before);
+      h = keep_where(sum_of(h, conv(around)), kept);
+    }
+    const Tensor nothing =
+        Tensor::zeros({source.size(0), kernel_ - 1, h.size(2)}, h.dtype(), h.device());
+    return {h, embedded, lengths, std::vector<Tensor>(decoder_.size(), nothing)};
   }
 
   Prediction step(const Tensor& tokens, State& state) const {
@@ -116,21 +125,6 @@ class ConvolutionalModel final : public Seq2Seq {
     Tensor logits;   ///< [rows, steps, vocabulary]
     Tensor weights;  ///< [rows, steps, source], if wanted
   };
-
-  State begin(const Tensor& source, const Tensor& lengths) const {
-    // A convolution mixes neighbours, so what lies past a length is 0 in front of each.
-    const Tensor kept = length_mask(lengths, source.size(1)).unsqueeze(-1).to(words_.device());
-    const Tensor embedded = keep_where(nn::sinusoidal_encoding(words_.source(source)), kept);
-    Tensor h = embedded;
-    const std::int64_t before = (kernel_ - 1) / 2;
-    for (const GatedConvolution& conv : encoder_) {
-      const Tensor around = pad(words_.drop(h), 1, before, kernel_ - 1 - before);
-      h = keep_where(sum_of(h, conv(around)), kept);
-    }
-    const Tensor nothing =
-        Tensor::zeros({source.size(0), kernel_ - 1, h.size(2)}, h.dtype(), h.device());
-    return {h, embedded, lengths, std::vector<Tensor>(decoder_.size(), nothing)};
-  }
 
   /// The inputs of a layer behind those it has seen, of which the last are kept.
   Tensor behind_past(const Tensor& x, Tensor& past) const {

@@ -89,7 +89,7 @@ HeadRow row_of(const nn::LuongAttention& attention, const Tensor& h,
   return result;
 }
 
-class LuongModel final : public Seq2Seq {
+class LuongModel final : public CachedModel<LuongModel> {
  public:
   struct State {
     DecoderSource source;
@@ -115,11 +115,6 @@ class LuongModel final : public Seq2Seq {
     return token_loss(words_.logits(attentional), batch.target, options, batch.weights);
   }
 
-  std::unique_ptr<Decoding> decode(const Tensor& source, const Tensor& lengths) const override {
-    const NoGrad off_the_tape;
-    return std::make_unique<CachedDecoding<LuongModel>>(*this, begin(source, lengths));
-  }
-
   std::vector<HeadPlace> head_places() const override { return {{}}; }
 
   HeadRow head_row(const Batch& batch, const HeadPlace& place, std::int64_t row,
@@ -136,18 +131,18 @@ class LuongModel final : public Seq2Seq {
                   state.source, row, steering.context(row, 1, state.source.values));
   }
 
-  Prediction step(const Tensor& tokens, State& state) const {
-    const auto [attentional, weights] = run(words_.target(tokens.unsqueeze(1)), state);
-    return {log_softmax(words_.logits(attentional).squeeze(1)), weights.squeeze(1)};
-  }
-
- private:
   State begin(const Tensor& source, const Tensor& lengths) const {
     const Encoded read = encoder_(words_.source(source), lengths);
     return {loop_.attention().read(read.out, read.out, lengths),
             loop_.start(read.state, read.cell)};
   }
 
+  Prediction step(const Tensor& tokens, State& state) const {
+    const auto [attentional, weights] = run(words_.target(tokens.unsqueeze(1)), state);
+    return {log_softmax(words_.logits(attentional).squeeze(1)), weights.squeeze(1)};
+  }
+
+ private:
   /// Any number of steps: y [rows, steps, dim].
   nn::LuongLoop::Result run(const Tensor& y, State& state) const {
     nn::LuongLoop::ContextOf context;

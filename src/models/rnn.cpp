@@ -9,7 +9,6 @@
 #include "attn/tensor/ops/join.hpp"
 #include "attn/tensor/ops/normalise.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
-#include "attn/tensor/tape.hpp"
 #include "models/cached_decoding.hpp"
 #include "models/kinds.hpp"
 #include "models/recurrent_encoder.hpp"
@@ -19,7 +18,7 @@
 namespace attn::models {
 namespace {
 
-class RnnModel final : public Seq2Seq {
+class RnnModel final : public CachedModel<RnnModel> {
  public:
   struct State {
     Tensor context;  ///< [rows, dim]
@@ -45,9 +44,9 @@ class RnnModel final : public Seq2Seq {
     return token_loss(run(batch.input, state), batch.target, options, batch.weights);
   }
 
-  std::unique_ptr<Decoding> decode(const Tensor& source, const Tensor& lengths) const override {
-    const NoGrad off_the_tape;
-    return std::make_unique<CachedDecoding<RnnModel>>(*this, begin(source, lengths));
+  State begin(const Tensor& source, const Tensor& lengths) const {
+    const Encoded read = encoder_(words_.source(source), lengths);
+    return {read.summary, read.state};
   }
 
   Prediction step(const Tensor& tokens, State& state) const {
@@ -55,11 +54,6 @@ class RnnModel final : public Seq2Seq {
   }
 
  private:
-  State begin(const Tensor& source, const Tensor& lengths) const {
-    const Encoded read = encoder_(words_.source(source), lengths);
-    return {read.summary, read.state};
-  }
-
   /// Any number of steps: tokens i64 [rows, steps] -> logits.
   Tensor run(const Tensor& tokens, State& state) const {
     const Tensor y = words_.target(tokens);
