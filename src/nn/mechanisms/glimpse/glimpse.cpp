@@ -45,26 +45,27 @@ Retina checked(const Tensor& image, const Tensor& location, const GlimpseOptions
           options.patch_size, options.num_scales, options.scale};
 }
 
+/// to[i] = number(from, centres, i) for all of `to`, on the CPU.
+template <class Number>
+void fill(const Tensor& from, const Tensor& centres, const Tensor& to, const Number& number) {
+  op::dispatch_real(from.dtype(), kWhere, [&]<class T>(T) {
+    const auto* centre = centres.data<std::int64_t>();
+    T* numbers = to.mutable_data<T>();
+    for (std::int64_t i = 0; i < to.numel(); ++i)
+      numbers[i] = number(from.data<T>(), centre, i);
+  });
+}
+
 void look(const Retina& retina, const Tensor& image, const Tensor& centres,
           const Tensor& patches) {
   if (op::on_gpu(image)) return gpu::glimpse(retina, image, centres, patches);
-  op::dispatch_real(image.dtype(), kWhere, [&]<class T>(T) {
-    const T* from = image.data<T>();
-    const auto* centre = centres.data<std::int64_t>();
-    T* to = patches.mutable_data<T>();
-    for (std::int64_t i = 0; i < retina.cells(); ++i) to[i] = retina.look(from, centre, i);
-  });
+  fill(image, centres, patches, [&](auto... at) { return retina.look(at...); });
 }
 
 void spread(const Retina& retina, const Tensor& grad, const Tensor& centres,
             const Tensor& down) {
   if (op::on_gpu(grad)) return gpu::glimpse_backward(retina, grad, centres, down);
-  op::dispatch_real(grad.dtype(), kWhere, [&]<class T>(T) {
-    const T* from = grad.data<T>();
-    const auto* centre = centres.data<std::int64_t>();
-    T* to = down.mutable_data<T>();
-    for (std::int64_t i = 0; i < retina.pixels(); ++i) to[i] = retina.spread(from, centre, i);
-  });
+  fill(grad, centres, down, [&](auto... at) { return retina.spread(at...); });
 }
 
 Tensor seen(const Tensor& image, const Retina& retina, const Tensor& centres) {

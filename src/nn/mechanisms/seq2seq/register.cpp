@@ -19,8 +19,7 @@ constexpr const char* kBahdanau = "Bahdanau, Cho, Bengio, 2015, arXiv:1409.0473"
 constexpr const char* kLayers = "num_layers: stacked recurrent layers";
 
 /// The sizes of "encoder." or "decoder.".
-template <class Sizes>
-Sizes sizes(const Given& given, const std::string& prefix) {
+RnnEncoderOptions sizes(const Given& given, const std::string& prefix) {
   return {.vocabulary = rows(given, prefix + "embedding.weight"),
           .embedding = columns(given, prefix + "embedding.weight"),
           .hidden = columns(given, prefix + "rnn.weight_hh_l0"),
@@ -28,10 +27,9 @@ Sizes sizes(const Given& given, const std::string& prefix) {
 }
 
 Made run_rnn(const Given& given) {
-  const auto module =
-      loaded(Seq2SeqRnn({.encoder = sizes<RnnEncoderOptions>(given, "encoder."),
-                         .decoder = sizes<RnnDecoderOptions>(given, "decoder.")}),
-             given);
+  const auto module = loaded(
+      Seq2SeqRnn({.encoder = sizes(given, "encoder."), .decoder = sizes(given, "decoder.")}),
+      given);
   const auto [enc_outputs, enc_state, logits, state] =
       module.forward(given.need("src"), given.need("tgt"), given.in("valid_lens"));
   return {{{"enc_outputs", enc_outputs},

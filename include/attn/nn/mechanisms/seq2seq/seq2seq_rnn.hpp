@@ -5,8 +5,6 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
-#include <cstdint>
-
 #include "attn/nn/embedding.hpp"
 #include "attn/nn/linear.hpp"
 #include "attn/nn/recurrent.hpp"
@@ -15,12 +13,7 @@
 
 namespace attn::nn {
 
-struct RnnDecoderOptions {
-  std::int64_t vocabulary;
-  std::int64_t embedding;
-  std::int64_t hidden;
-  std::int64_t layers = 1;
-};
+using RnnDecoderOptions = RnnEncoderOptions;
 
 /// s_t = GRU([y_t; c], s_{t-1}), logits = W s_t + b. The GRU loops over time because s_t needs
 /// s_{t-1}; its steps are one fused op.
