@@ -1,4 +1,4 @@
-#include "attn/nn/mechanisms/hard/hard_attention.hpp"
+// Hard attention, and its soft sibling that looks everywhere once.
 
 #include <cstddef>
 #include <cstdint>
@@ -7,6 +7,9 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
+#include "attn/nn/linear.hpp"
+#include "attn/nn/mechanisms/hard/doubly_stochastic.hpp"
+#include "attn/nn/mechanisms/hard/hard_attention.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/ops/normalise.hpp"
@@ -203,6 +206,20 @@ Tensor HardAttention::loss(const Step& step, const Tensor& scores, const Tensor&
   const NoGrad off_the_tape;
   baseline_.copy_from(made.new_baseline);
   return made.surrogate;
+}
+
+DoublyStochasticAttention::DoublyStochasticAttention(std::int64_t hidden_dim)
+    : f_beta_(add("f_beta", Linear({.in = hidden_dim, .out = 1}))) {}
+
+DoublyStochasticResult DoublyStochasticAttention::forward(
+    const DoublyStochasticInputs& in) const {
+  const Attended looked =
+      attend({}, {}, in.annotations, spec::given(in.scores), padding::keys(in.lengths),
+             spec::softmax(), Want::output | Want::weights);
+  const Tensor beta = sigmoid(f_beta_(in.hidden));
+  const Tensor left = 1.0 - sum(padding::zero_past(looked.weights, in.target_lens), 1);
+  const Tensor regulariser = sum(padding::zero_past(square(left), in.lengths), 1);
+  return {looked.weights, beta.squeeze(-1), beta * looked.output, regulariser};
 }
 
 }  // namespace attn::nn

@@ -1,4 +1,4 @@
-#include "attn/nn/recurrent/greedy.hpp"
+// What decoders hand on from step to step, and the greedy search that runs them.
 
 #include <cstddef>
 #include <cstdint>
@@ -7,6 +7,8 @@
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/nn/recurrent/decoder_step.hpp"
+#include "attn/nn/recurrent/greedy.hpp"
+#include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/ops/join.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/ops/reduce.hpp"
@@ -39,6 +41,20 @@ struct Rows {
 };
 
 }  // namespace
+
+Tensor select_rows(const Tensor& x, int axis, const Tensor& index) {
+  return x.defined() ? index_select(x, axis, index.to(x.device())) : x;
+}
+
+DecoderState select_rows(const DecoderState& state, const Tensor& index) {
+  return {select_rows(state.hidden, 1, index), select_rows(state.cell, 1, index),
+          select_rows(state.attentional, 0, index)};
+}
+
+DecoderSource select_rows(const DecoderSource& source, const Tensor& index) {
+  return {select_rows(source.keys, 0, index), select_rows(source.values, 0, index),
+          select_rows(source.lengths, 0, index)};
+}
 
 GreedyDecoded greedy_decode(const StepFunction& step, DecoderState state,
                             const GreedyOptions& options) {
