@@ -1,3 +1,5 @@
+// Glimpses of a picture on the GPU: patches around a location at several scales, and their gradient.
+
 #include <cstdint>
 
 #include "nn/mechanisms/glimpse/retina.hpp"

@@ -1,3 +1,5 @@
+// One step of additive and multiplicative attention on the GPU, forward and backward.
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

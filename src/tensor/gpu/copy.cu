@@ -1,3 +1,5 @@
+// Copies between strided tensors and between element types on the GPU.
+
 #include <cstdint>
 
 #include "tensor/gpu/engine.hpp"

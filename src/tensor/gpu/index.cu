@@ -1,3 +1,5 @@
+// Gathering and scattering along an axis on the GPU.
+
 #include <cstdint>
 
 #include "tensor/gpu/engine.hpp"

@@ -1,3 +1,5 @@
+// The GPU's memory: blocks by size, kept with their stream.
+
 #include <cuda_runtime.h>
 
 #include <algorithm>

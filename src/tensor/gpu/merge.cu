@@ -1,3 +1,5 @@
+// Merging two partial results of attention by their log-sum-exp on the GPU, and its gradient.
+
 #include <array>
 #include <cstdint>
 

@@ -1,3 +1,5 @@
+// Pointwise functions and their gradients on the GPU.
+
 #include <array>
 #include <cstddef>
 #include <cstdint>

@@ -1,3 +1,5 @@
+// Random numbers and dropout on the GPU, the same as on the CPU.
+
 #include <cstdint>
 
 #include "tensor/gpu/engine.hpp"

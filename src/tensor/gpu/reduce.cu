@@ -1,3 +1,5 @@
+// Sums, maxima and the largest of each row on the GPU.
+
 #include <algorithm>
 #include <bit>
 #include <cstdint>

@@ -1,3 +1,5 @@
+// Unfolding for convolutions on the GPU, and its gradient.
+
 #include <cstdint>
 
 #include "tensor/gpu/engine.hpp"
