@@ -25,4 +25,4 @@ struct Braid {
   }
 };
 
-static_assert(attn::Mask<Braid>);
+static_assert(attn::MaskFunctor<Braid>);

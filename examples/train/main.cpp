@@ -23,13 +23,13 @@ constexpr std::int64_t kBatch = 64, kKeys = 8, kDim = 16;
 struct Lookup {
   Tensor keys = normal({kBatch, kKeys, kDim}, 0.0, 1.0, nn::random());
   Tensor values = normal({kBatch, kKeys, 1}, 0.0, 1.0, nn::random());
-  Tensor places = random_integers({kBatch, 1}, 0, kKeys, nn::random());
+  Tensor positions = random_integers({kBatch, 1}, 0, kKeys, nn::random());
   Tensor queries = pick(keys, kDim) + normal({kBatch, 1, kDim}, 0.0, 0.1, nn::random());
   Tensor answers = pick(values, 1);
 
-  /// The rows of x at `places`.
+  /// The rows of x at `positions`.
   Tensor pick(const Tensor& x, std::int64_t width) const {
-    return gather(x, 1, places.unsqueeze(2).expand({kBatch, 1, width}).contiguous());
+    return gather(x, 1, positions.unsqueeze(2).expand({kBatch, 1, width}).contiguous());
   }
 };
 
@@ -56,7 +56,7 @@ int main() {
   const Attended looked =
       attention.forward(batch.queries, batch.keys, batch.values, {}, Want::weights);
   std::printf("asked for %lld, it looked at:",
-              static_cast<long long>(batch.places.select(0, 0).item()));
+              static_cast<long long>(batch.positions.select(0, 0).item()));
   for (std::int64_t k = 0; k < kKeys; ++k)
     std::printf(" %.2f", looked.weights.select(0, 0).select(0, 0).select(0, k).item());
   std::printf("\n");

@@ -157,15 +157,15 @@ struct Walk {
         unfolding(cpu::isa_table<cpu::UnfoldTable>(target)),
         image(from),
         depth(image.depth()),
-        places(image.places()),
+        positions(image.positions()),
         columns(std::min(kMostPlaces, image.y_size[1])),
         rows(std::clamp<std::int64_t>(kMostPlaces / image.y_size[1], 1, image.y_size[0])),
         stretch(rows * columns),
         x_image(shape.in * shape.size[0] * shape.size[1]),
-        y_image(shape.out * places),
-        sees_x(depth == shape.in && x_image == shape.in * places && shape.stride[0] == 1 &&
+        y_image(shape.out * positions),
+        sees_x(depth == shape.in && x_image == shape.in * positions && shape.stride[0] == 1 &&
                shape.stride[1] == 1),
-        task_images(std::clamp<std::int64_t>(kTaskWork / (shape.out * depth * places), 1,
+        task_images(std::clamp<std::int64_t>(kTaskWork / (shape.out * depth * positions), 1,
                                              shape.batch)) {}
 
   /// Calls run(places, the first of them) for the whole of an image.
@@ -183,9 +183,9 @@ struct Walk {
   const cpu::ProductTable& products;
   const cpu::UnfoldTable& unfolding;
   cpu::PaddedImage image;
-  std::int64_t depth;    ///< numbers of the kernel that a place of y is a sum over
-  std::int64_t places;   ///< of an image of y
-  std::int64_t columns;  ///< places at once: some rows, or a piece of one
+  std::int64_t depth;      ///< numbers of the kernel that a place of y is a sum over
+  std::int64_t positions;  ///< of an image of y
+  std::int64_t columns;    ///< places at once: some rows, or a piece of one
   std::int64_t rows;
   std::int64_t stretch;
   std::int64_t x_image;
@@ -268,7 +268,7 @@ void conv_forward_on(Target target, const ConvShape& shape, const float* x, cons
                             .depth = walk.depth,
                             .a = {weight, walk.depth, 1},
                             .b = {nullptr, walk.stretch, 1},
-                            .c_stride = walk.places,
+                            .c_stride = walk.positions,
                             .beta = bias == nullptr ? 0.0f : 1.0f};
   const std::int64_t seen = walk.depth * walk.stretch;
   const std::size_t bytes = Memory(walk, seen).scratch.used;
@@ -281,12 +281,12 @@ void conv_forward_on(Target target, const ConvShape& shape, const float* x, cons
     for (std::int64_t number = piece.begin; number < piece.end; ++number) {
       float* to = y + number * walk.y_image;
       for (std::int64_t o = 0; bias != nullptr && o < shape.out; ++o)
-        std::fill_n(to + o * walk.places, walk.places, bias[o]);
+        std::fill_n(to + o * walk.positions, walk.positions, bias[o]);
       const float* image = x + number * walk.x_image;
       if (!walk.sees_x) walk.unfolding.pad(walk.image, image, memory.padded);
       walk.each_stretch([&](const Places& at, std::int64_t first) {
         if (walk.sees_x) {
-          block.b = {image + first, walk.places, 1};
+          block.b = {image + first, walk.positions, 1};
         } else {
           walk.unfolding.unfold(walk.image, memory.padded, at, memory.seen, walk.stretch);
         }
@@ -311,7 +311,7 @@ void conv_backward_data_on(Target target, const ConvShape& shape, const float* g
                             .columns = walk.stretch,
                             .depth = shape.out,
                             .a = {weight, 1, walk.depth},
-                            .b = {nullptr, walk.places, 1},
+                            .b = {nullptr, walk.positions, 1},
                             .c_stride = walk.stretch};
   // Whole vectors are read at the end.
   const std::int64_t seen = rows * walk.stretch + 16;
@@ -331,8 +331,8 @@ void conv_backward_data_on(Target target, const ConvShape& shape, const float* g
           block.rows = std::min(rows, walk.depth - row);
           block.a.data = weight + row;
           if (walk.sees_x) {
-            block.c = to + row * walk.places + first;
-            block.c_stride = walk.places;
+            block.c = to + row * walk.positions + first;
+            block.c_stride = walk.positions;
           }
           walk.products.product(block, piece.memory + bytes);
           if (!walk.sees_x)
@@ -362,7 +362,7 @@ void conv_backward_weights_on(Target target, const ConvShape& shape, const float
                             .columns = shape.out,
                             .depth = depth,
                             .a = {nullptr, width, 1},
-                            .b = {nullptr, 1, together > 1 ? width : walk.places},
+                            .b = {nullptr, 1, together > 1 ? width : walk.positions},
                             .c_stride = shape.out,
                             .beta = 1.0f,
                             .thin = shape.out <= walk.products.few && rows > shape.out};
@@ -397,7 +397,7 @@ void conv_backward_weights_on(Target target, const ConvShape& shape, const float
           const float* from = grad + (number + i) * walk.y_image + first;
           block.b.data = from;
           for (std::int64_t o = 0; together > 1 && o < shape.out; ++o)
-            std::copy_n(from + o * walk.places, at.count(),
+            std::copy_n(from + o * walk.positions, at.count(),
                         memory.grads + o * width + i * at.count());
         }
         if (together > 1) block.b.data = memory.grads;

@@ -174,9 +174,9 @@ void check_stages(const char* where, const Recipe& recipe, const Extents& proble
     check("score modifier", i, recipe.scores[i].data);
     check_reach(where, "score modifier", i, recipe.scores[i], problem);
   }
-  for (std::size_t i = 0; i < recipe.factors.size(); ++i) {
-    check("weight modifier", i, recipe.factors[i].stage.data);
-    check_reach(where, "weight modifier", i, recipe.factors[i].stage, problem);
+  for (std::size_t i = 0; i < recipe.weight_modifiers.size(); ++i) {
+    check("weight modifier", i, recipe.weight_modifiers[i].stage.data);
+    check_reach(where, "weight modifier", i, recipe.weight_modifiers[i].stage, problem);
   }
   check("normaliser", 0, recipe.normaliser.data);
   const Table& weights = recipe.weights;
@@ -261,10 +261,10 @@ void check_grad(const char* where, const TableName& name, const TableGrad& grad,
 void check_table_grads(const char* where, const Recipe& recipe, const RecipeGrads& grads,
                        bool wide) {
   if (grads.scores.size() > recipe.scores.size() ||
-      grads.factors.size() > recipe.factors.size())
-    fail(where, ": gradients for ", grads.scores.size(), " score and ", grads.factors.size(),
-         " weight modifiers; the recipe has ", recipe.scores.size(), " and ",
-         recipe.factors.size());
+      grads.weight_modifiers.size() > recipe.weight_modifiers.size())
+    fail(where, ": gradients for ", grads.scores.size(), " score and ",
+         grads.weight_modifiers.size(), " weight modifiers; the recipe has ",
+         recipe.scores.size(), " and ", recipe.weight_modifiers.size());
   const auto check = [&](const char* what, std::size_t stage, const auto& slots,
                          const StageData& data) {
     for (int slot = 0; slot < kMaxTables; ++slot)
@@ -272,8 +272,9 @@ void check_table_grads(const char* where, const Recipe& recipe, const RecipeGrad
   };
   for (std::size_t i = 0; i < grads.scores.size(); ++i)
     check("score modifier", i, grads.scores[i], recipe.scores[i].data);
-  for (std::size_t i = 0; i < grads.factors.size(); ++i)
-    check("weight modifier", i, grads.factors[i], recipe.factors[i].stage.data);
+  for (std::size_t i = 0; i < grads.weight_modifiers.size(); ++i)
+    check("weight modifier", i, grads.weight_modifiers[i],
+          recipe.weight_modifiers[i].stage.data);
   check("normaliser", 0, grads.normaliser, recipe.normaliser.data);
   if (grads.weights.data == nullptr) return;
   if (recipe.weights.data == nullptr)

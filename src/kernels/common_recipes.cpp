@@ -21,7 +21,7 @@ RecipeKinds::RecipeKinds(const Recipe& recipe)
       add_mask(tree);
     }
   }
-  for (const AnyWeight& weight : recipe.factors) weights_.add(weight.kind);
+  for (const AnyWeight& weight : recipe.weight_modifiers) weights_.add(weight.kind);
 }
 
 void RecipeKinds::add_mask(const MaskTree& tree) {

@@ -52,7 +52,7 @@ bool has_softmax(const Call& call) {
   return catalogue::is<normalise::Softmax>(recipe_of(call).normaliser);
 }
 bool has_factors_alone(const Recipe& recipe) {
-  return std::all_of(recipe.factors.begin(), recipe.factors.end(),
+  return std::all_of(recipe.weight_modifiers.begin(), recipe.weight_modifiers.end(),
                      [](const AnyWeight& weight) { return weight.is_factor; });
 }
 bool has_own_mask(const MaskTree& tree) {
@@ -63,7 +63,7 @@ bool has_own_mask(const MaskTree& tree) {
 bool has_own_functor(const Recipe& recipe) {
   const auto own = [](const auto& stage) { return stage.kind < 0; };
   return std::any_of(recipe.scores.begin(), recipe.scores.end(), own) ||
-         std::any_of(recipe.factors.begin(), recipe.factors.end(), own) ||
+         std::any_of(recipe.weight_modifiers.begin(), recipe.weight_modifiers.end(), own) ||
          std::any_of(recipe.masks.begin(), recipe.masks.end(), has_own_mask) ||
          own(recipe.normaliser);
 }
@@ -147,7 +147,7 @@ Refusal refuse_gpu_decode(const Call& call) {
   if (call.keys < 1) return cannot("no keys");
   if (!has_softmax(call) && !catalogue::is<normalise::SoftmaxSink>(recipe.normaliser))
     return cannot("the normaliser is neither softmax nor softmax with a sink");
-  if (!recipe.factors.empty()) return cannot("weight modifiers");
+  if (!recipe.weight_modifiers.empty()) return cannot("weight modifiers");
   // Functors chosen at run time are asked row by row, each reading all keys.
   if (!call.paged && call.queries > kDecodeQueries && find(recipe, DecodeRecipes{}) < 0)
     return slower("more than 4 queries of a recipe without a decoding kernel of its own");
@@ -166,9 +166,10 @@ Refusal refuse_gpu_matrix(const Call& call) {
   const bool scores_alone =
       catalogue::is<normalise::Identity>(recipe.normaliser) && !call.output && !call.arg_max;
   if (!has_softmax(call) && !scores_alone) return cannot("the normaliser is not softmax");
-  if (std::any_of(recipe.factors.begin(), recipe.factors.end(), [](const AnyWeight& weight) {
-        return !weight.is_factor || weight.stage.data.slots > 0;
-      }))
+  if (std::any_of(recipe.weight_modifiers.begin(), recipe.weight_modifiers.end(),
+                  [](const AnyWeight& weight) {
+                    return !weight.is_factor || weight.stage.data.slots > 0;
+                  }))
     return cannot("a weight modifier has tables or is no factor");
   if (call.log_sum_exp || call.row_sums)
     return cannot("log-sum-exp, sums by distance or the largest weights are wanted");
@@ -186,7 +187,7 @@ Refusal refuse_gpu_additive(const Call& call) {
     return cannot("the similarity is not the additive one");
   if (call.dtype != DType::f32) return cannot("it is built for f32");
   if (!has_softmax(call)) return cannot("the normaliser is not softmax");
-  if (!recipe.factors.empty()) return cannot("weight modifiers");
+  if (!recipe.weight_modifiers.empty()) return cannot("weight modifiers");
   if (has_own_functor(recipe)) return cannot(kOwnFunctor);
   if (call.packed || call.paged) return cannot("packed or paged sequences");
   if (larger_head(call) > gpu::kMaxAdditiveChannels) return cannot("more than 1024 channels");
@@ -235,7 +236,7 @@ Refusal refuse_gpu_hopper(const Call& call) {
   if (call.capability != 90)
     return cannot("the GPU is no Hopper, or the build has no code for it");
   if (call.dtype != DType::bf16 && !gpu::kHopperFloat16) return cannot("not bf16");
-  if (!recipe_of(call).factors.empty()) return cannot("weight modifiers");
+  if (!recipe_of(call).weight_modifiers.empty()) return cannot("weight modifiers");
   const bool at_64 = call.backward ? gpu::kHopperBackwardAt64 : gpu::kHopperForwardAt64;
   if (padded_head(call) == 64 && !at_64) return cannot("64 channels");
   if (!call.aligned) return cannot("rows that do not begin on 16 bytes, or empty ones");

@@ -58,12 +58,12 @@ class OpenSource {
 OpenSource::OpenSource(const DecoderSource& whole, const Steering& steering, std::int64_t step)
     : open_(whole), extent_(whole.values.size(1)) {
   const Tensor flags = steering.open(step, 1, extent_);
-  std::vector<std::int64_t> places;
+  std::vector<std::int64_t> positions;
   for (std::int64_t place = 0; place < extent_; ++place)
-    if (flags.data<bool>()[place]) places.push_back(place);
-  if (places.size() == static_cast<std::size_t>(extent_)) return;
+    if (flags.data<bool>()[place]) positions.push_back(place);
+  if (positions.size() == static_cast<std::size_t>(extent_)) return;
 
-  places_ = Tensor::from(places, {static_cast<std::int64_t>(places.size())});
+  places_ = Tensor::from(positions, {static_cast<std::int64_t>(positions.size())});
   open_.keys = nn::select_rows(whole.keys, 1, places_);
   open_.values = nn::select_rows(whole.values, 1, places_);
   // Places rise, so those within a length come first here too.
@@ -71,9 +71,9 @@ OpenSource::OpenSource(const DecoderSource& whole, const Steering& steering, std
   std::vector<std::int64_t> within;
   within.reserve(static_cast<std::size_t>(lengths.numel()));
   for (std::int64_t row = 0; row < lengths.numel(); ++row)
-    within.push_back(
-        std::lower_bound(places.begin(), places.end(), lengths.data<std::int64_t>()[row]) -
-        places.begin());
+    within.push_back(std::lower_bound(positions.begin(), positions.end(),
+                                      lengths.data<std::int64_t>()[row]) -
+                     positions.begin());
   open_.lengths = Tensor::from(within, {lengths.numel()});
 }
 
@@ -162,10 +162,10 @@ class BahdanauModel final : public CachedModel<BahdanauModel> {
 
   Prediction step(const Tensor& tokens, State& state) const {
     const Run made = run(tokens.unsqueeze(1), state, {});
-    const Tensor believed =
+    const Tensor log_probs =
         copy_ ? mixed_log_probabilities(state.copying, made.copied, made.logits)
               : log_softmax(made.logits);
-    return {believed.squeeze(1), made.weights.squeeze(1)};
+    return {log_probs.squeeze(1), made.weights.squeeze(1)};
   }
 
  private:

@@ -205,9 +205,9 @@ CaptionReading Captioner::run(const CaptionBatch& batch, Choice choice, const Te
   reading.scores = concat(scores, 1);
   if (!looked.empty()) reading.places = concat(looked, 1);
   // A sum over a caption is no number for 16 bits.
-  const Tensor believed = log_softmax(
+  const Tensor log_probs = log_softmax(
       reading.logits.dtype() == DType::f64 ? reading.logits : reading.logits.to(DType::f32));
-  const Tensor word = gather(believed, 2, batch.target.to(device()).unsqueeze(2));
+  const Tensor word = gather(log_probs, 2, batch.target.to(device()).unsqueeze(2));
   reading.log_py =
       sum(keep_where(word.squeeze(2), counted_targets(batch.target).to(device())), 1);
   // The term looks at all steps at once, so it is asked for once they are all there.
@@ -272,7 +272,7 @@ std::vector<Described> Captioner::describe(const Tensor& canvases, std::int64_t 
   for (std::int64_t t = 0; t <= longest && open > 0; ++t) {
     const Tensor read = Tensor::from(tokens, {canvases.size(0)}).to(device());
     const Step step = this->step(source, state, read, Choice::best, {}, {});
-    const std::vector<float> believed = floats(log_softmax(step.logits));
+    const std::vector<float> log_probs = floats(log_softmax(step.logits));
     const std::vector<float> alpha = floats(step.alpha);
     const std::vector<float> gates = floats(step.gate);
     const auto looked = step.places.defined() ? step.places.to_vector<std::int64_t>()
@@ -280,7 +280,7 @@ std::vector<Described> Captioner::describe(const Tensor& canvases, std::int64_t 
     for (std::size_t row = 0; row < rows; ++row) {
       Described& one = made[row];
       if (ended[row]) continue;
-      const float* of_row = believed.data() + row * vocabulary;
+      const float* of_row = log_probs.data() + row * vocabulary;
       const std::int64_t word = best_word(of_row, options_.vocabulary);
       one.finished = word == kEos;
       ended[row] = one.finished || t == longest;

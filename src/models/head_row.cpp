@@ -45,13 +45,14 @@ Tensor scores_of(const Tensor& query, const Tensor& keys, double scale, const Pa
 
 }  // namespace
 
-void check_head_row(const Batch& batch, const std::vector<HeadPlace>& places,
+void check_head_row(const Batch& batch, const std::vector<HeadPlace>& positions,
                     const HeadPlace& place, std::int64_t row) {
-  if (places.empty()) fail(kWhere, "this model has no attention that can be stepped through");
+  if (positions.empty())
+    fail(kWhere, "this model has no attention that can be stepped through");
   if (batch.source.size(0) != 1) fail(kWhere, batch.source.size(0), " pairs; one is accepted");
   std::int64_t layers = 0;
   std::int64_t heads = 0;
-  for (const HeadPlace& one : places) {
+  for (const HeadPlace& one : positions) {
     if (one.part != place.part) continue;
     layers = std::max(layers, one.layer + 1);
     heads = std::max(heads, one.head + 1);
@@ -83,7 +84,7 @@ Tensor additive_scores(const Tensor& query, const Tensor& keys, const Tensor& we
   });
 }
 
-Tensor open_keys(const Keep& keep, const Shape& scores, const HeadPlace& place,
+Tensor open_keys(const Mask& keep, const Shape& scores, const HeadPlace& place,
                  std::int64_t row, Device device) {
   const Tensor even = Tensor::zeros(scores, DType::f32, device);
   const Tensor weights =

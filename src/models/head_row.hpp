@@ -12,9 +12,9 @@
 
 namespace attn::models {
 
-/// InvalidArgument unless the batch is one pair, the head is one of `places` and the row one of
-/// batch.input (of batch.source in the encoder).
-void check_head_row(const Batch& batch, const std::vector<HeadPlace>& places,
+/// InvalidArgument unless the batch is one pair, the head is one of `positions` and the row one
+/// of batch.input (of batch.source in the encoder).
+void check_head_row(const Batch& batch, const std::vector<HeadPlace>& positions,
                     const HeadPlace& place, std::int64_t row);
 
 /// The same numbers as f32 on the CPU, one after another.
@@ -29,7 +29,7 @@ Tensor additive_scores(const Tensor& query, const Tensor& keys, const Tensor& we
 
 /// Which keys `keep` leaves to a row of scores [1, heads, queries, keys]: boolean [keys]. Asked
 /// of attend itself, so that every mask means here what it means there.
-Tensor open_keys(const Keep& keep, const Shape& scores, const HeadPlace& place,
+Tensor open_keys(const Mask& keep, const Shape& scores, const HeadPlace& place,
                  std::int64_t row, Device device);
 
 }  // namespace attn::models

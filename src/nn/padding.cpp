@@ -8,7 +8,7 @@
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
-#include "attn/tensor/spec/keep.hpp"
+#include "attn/tensor/spec/mask.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 
@@ -55,10 +55,10 @@ Tensor or_full(const Tensor& lengths, std::int64_t batch, std::int64_t extent) {
   return Tensor::full({batch}, static_cast<double>(extent), DType::i64);
 }
 
-spec::Keep pairs(const Tensor& query_lengths, const Tensor& key_lengths, std::int64_t queries,
+spec::Mask pairs(const Tensor& query_lengths, const Tensor& key_lengths, std::int64_t queries,
                  std::int64_t keys) {
   if (!query_lengths.defined())
-    return key_lengths.defined() ? spec::lengths(key_lengths) : spec::Keep{};
+    return key_lengths.defined() ? spec::lengths(key_lengths) : spec::Mask{};
   const auto rows = query_lengths.to_vector<std::int64_t>();
   const auto batch = static_cast<std::int64_t>(rows.size());
   const auto columns = or_full(key_lengths, batch, keys).to_vector<std::int64_t>();
@@ -71,8 +71,8 @@ spec::Keep pairs(const Tensor& query_lengths, const Tensor& key_lengths, std::in
   return spec::lengths(Tensor::from(both, {batch, queries}));
 }
 
-spec::Keep keys(const Tensor& lengths) {
-  return lengths.defined() ? spec::lengths(lengths) : spec::Keep{};
+spec::Mask keys(const Tensor& lengths) {
+  return lengths.defined() ? spec::lengths(lengths) : spec::Mask{};
 }
 
 }  // namespace attn::nn::padding

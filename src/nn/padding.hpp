@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "attn/tensor/spec/keep.hpp"
+#include "attn/tensor/spec/mask.hpp"
 #include "attn/tensor/tensor.hpp"
 
 namespace attn::nn::padding {
@@ -32,10 +32,10 @@ Tensor is_score(const Tensor& x);
 Tensor or_full(const Tensor& lengths, std::int64_t batch, std::int64_t extent);
 
 /// Keeps pairs whose query and key both exist; either lengths may be left out.
-spec::Keep pairs(const Tensor& query_lengths, const Tensor& key_lengths, std::int64_t queries,
+spec::Mask pairs(const Tensor& query_lengths, const Tensor& key_lengths, std::int64_t queries,
                  std::int64_t keys);
 
 /// The mask of the lengths, or everything.
-spec::Keep keys(const Tensor& lengths);
+spec::Mask keys(const Tensor& lengths);
 
 }  // namespace attn::nn::padding

@@ -47,7 +47,7 @@ struct Braid {
     return block.k.begin >= block.q.end ? Cover::none : Cover::some;
   }
 };
-static_assert(Mask<Braid>);
+static_assert(MaskFunctor<Braid>);
 
 constexpr std::int64_t kHeads = 2, kQueries = 90, kKeys = 101, kDim = 64;
 

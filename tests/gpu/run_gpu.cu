@@ -109,7 +109,7 @@ Recipe device_recipe(const Problem& p, const Recipe& from, Mirrors& mirrors) {
   for (AnyScore& score : recipe.scores) mirrors.redirect(score.data);
   for (MaskTree& mask : recipe.masks) mirrors.redirect(mask);
   mirrors.redirect(recipe.normaliser.data);
-  for (AnyWeight& factor : recipe.factors) mirrors.redirect(factor.stage.data);
+  for (AnyWeight& factor : recipe.weight_modifiers) mirrors.redirect(factor.stage.data);
   return recipe;
 }
 
@@ -149,7 +149,7 @@ Results run_typed(const Problem& p, const Recipe& from,
   std::deque<std::vector<S>> tables;
   RecipeGrads grads;
   grads.scores.resize(p.recipe.scores.size());
-  grads.factors.resize(p.recipe.factors.size());
+  grads.weight_modifiers.resize(p.recipe.weight_modifiers.size());
   for (const TestTable& table : p.tables) {
     auto& buffer = tables.emplace_back(table.f32.size(), S(1e3));
     const TableGrad grad = table.grad(data.put(buffer), kDType<S>);
@@ -158,7 +158,8 @@ Results run_typed(const Problem& p, const Recipe& from,
     if (table.place.stage == TablePlace::Stage::similarity) grads.weights = grad;
     if (table.place.stage == TablePlace::Stage::score) grads.scores[index][slot] = grad;
     if (table.place.stage == TablePlace::Stage::normaliser) grads.normaliser[slot] = grad;
-    if (table.place.stage == TablePlace::Stage::factor) grads.factors[index][slot] = grad;
+    if (table.place.stage == TablePlace::Stage::factor)
+      grads.weight_modifiers[index][slot] = grad;
   }
   std::vector<unsigned char> workspace(bytes(backward), 0xff);
   run(forward, backward, recipe, grads, constants.put(workspace));

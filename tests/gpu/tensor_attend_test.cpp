@@ -73,7 +73,7 @@ TEST(GpuAttend, MasksAgreeWithTheCpu) {
   SKIP_WITHOUT_GPU();
   const Tensor lengths = Tensor::from(std::vector<std::int64_t>{23, 0}, {2});
   const Tensor flags = random_mask("flags", {2, 1, 17, 23});
-  const std::vector<Keep> masks{
+  const std::vector<Mask> masks{
       spec::causal(),     spec::lengths(lengths), spec::causal() && spec::lengths(lengths),
       spec::window(4, 2), spec::prefix(5),        spec::dilated(3, 9)};
   for (const DType dtype : {DType::f32, DType::bf16}) {
@@ -366,7 +366,7 @@ TEST(GpuAttend, MergedStatesAgreeWithTheCpu) {
   SKIP_WITHOUT_GPU();
   const Tensor lengths = Tensor::from(std::vector<std::int64_t>{9, 0}, {2});
   std::vector<Call> calls{[&](const Tensors& in) {
-    const auto part = [&](std::int64_t begin, std::int64_t end, const Keep& keep) {
+    const auto part = [&](std::int64_t begin, std::int64_t end, const Mask& keep) {
       const Attended seen =
           attend(in[0], in[1].slice(2, begin, end), in[2].slice(2, begin, end),
                  spec::scaled_dot(), keep, spec::softmax(), Want::output | Want::log_sum_exp);

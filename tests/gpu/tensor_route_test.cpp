@@ -33,7 +33,7 @@ struct Inputs {
 
 /// What is said to run, and did, with the CPU's result.
 void expect_route(Route route, const Inputs& in, const spec::Score& score,
-                  const spec::Keep& keep) {
+                  const spec::Mask& keep) {
   SCOPED_TRACE(name_of(route));
   const Tensor want = attend(in.q, in.k, in.v, score, keep).output;
   const Attended got =
@@ -66,7 +66,7 @@ TEST(GpuRoute, FewQueriesDecodeAndShowTheirWeights) {
   for (const DType dtype : {DType::f32, DType::bf16})
     for (const std::int64_t queries : {1, 4}) {
       const Inputs in(queries, 37, 64, dtype);
-      const spec::Keep keep =
+      const spec::Mask keep =
           spec::lengths(Tensor::from(std::vector<std::int64_t>{37, 0}, {2}));
       const auto run = [&](Device device) {
         return attend(in.q.to(device), in.k.to(device), in.v.to(device), spec::scaled_dot(),

@@ -170,7 +170,7 @@ TEST(Args, TablesThatDoNotFitAreRefused) {
       "least 4");
   EXPECT_SAYS(
       forward_refusal([](ArgsAndRecipe& c) {
-        c.recipe.factors.push_back(
+        c.recipe.weight_modifiers.push_back(
             weight_stage(normalise::ScaleWeight{}, {c.entries({1, 1, 2, 1})}));
       }),
       kForward,
@@ -287,7 +287,8 @@ TEST(Args, GradientsOfTablesThatDoNotFitAreRefused) {
                 c.grads.scores[0][1] = table_grad(c.numbers.data(), {1, 1, 1, 1});
               }),
               kBackward, "a gradient is wanted for table 1 of score modifier 0, which has 1");
-  EXPECT_SAYS(backward_refusal([](ArgsAndRecipe& c) { c.grads.factors.resize(2); }), kBackward,
+  EXPECT_SAYS(backward_refusal([](ArgsAndRecipe& c) { c.grads.weight_modifiers.resize(2); }),
+              kBackward,
               "gradients for 0 score and 2 weight modifiers; the recipe has 0 and 0");
   std::vector<double> wide(64);
   EXPECT_SAYS(backward_refusal([&](ArgsAndRecipe& c) {

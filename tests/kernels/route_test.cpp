@@ -154,9 +154,9 @@ TEST(Route, ACommonRecipeIsFoundHoweverItIsWritten) {
   recipe.masks = {causal, lengths, lengths};
   EXPECT_EQ(route(call), Route::gpu_general);
   recipe.masks = {causal};
-  recipe.factors = {weight_stage(normalise::Dropout{1, 0.1f})};
+  recipe.weight_modifiers = {weight_stage(normalise::Dropout{1, 0.1f})};
   EXPECT_EQ(route(call), Route::gpu_tiles);
-  recipe.factors = {weight_stage(score::Program{})};
+  recipe.weight_modifiers = {weight_stage(score::Program{})};
   EXPECT_EQ(route(call), Route::gpu_rows);
 }
 
@@ -176,7 +176,7 @@ TEST(Route, OfTheGpuDecodesFewQueriesWithoutATape) {
   call.queries = 5;
   EXPECT_EQ(route(call), Route::gpu_general);
   EXPECT_TRUE(serves(Route::gpu_decode, call));
-  recipe.factors = {weight_stage(normalise::Dropout{1, 0.1f})};
+  recipe.weight_modifiers = {weight_stage(normalise::Dropout{1, 0.1f})};
   EXPECT_FALSE(serves(Route::gpu_decode, call));
   recipe = {};
   recipe.normaliser = normaliser_stage(normalise::SoftmaxSink{});

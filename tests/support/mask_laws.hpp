@@ -24,7 +24,7 @@ namespace attn::test {
 enum class Answers { exact, safe };
 
 /// What keep() says of a block, pair by pair.
-template <Mask M>
+template <MaskFunctor M>
 Cover counted_cover(const M& mask, const Block& block) {
   int kept = 0;
   int pairs = 0;
@@ -38,7 +38,7 @@ Cover counted_cover(const M& mask, const Block& block) {
 }
 
 /// Every block of every size, for two sequences and two heads. Keep the extents small.
-template <Mask M>
+template <MaskFunctor M>
 void expect_cover_agrees(const M& mask, int queries, int keys,
                          Answers answers = Answers::exact) {
   for (int batch = 0; batch < 2; ++batch) {

@@ -33,14 +33,14 @@ Tensors packed_inputs() {
           random_tensor("v", {1, 2, 9, 6})};
 }
 
-Tensor attend_packed(const Tensors& in, const spec::Keep& keep) {
+Tensor attend_packed(const Tensors& in, const spec::Mask& keep) {
   return attend(in[0], in[1], in[2], spec::scaled_dot() | spec::soft_cap(2.0), keep,
                 spec::softmax(), Want::output, Sequences::packed(kQueries, kKeys))
       .output;
 }
 
 /// Each sequence by a call of its own.
-Tensor attend_apart(const Tensors& in, const spec::Keep& keep) {
+Tensor attend_apart(const Tensors& in, const spec::Mask& keep) {
   Tensors parts;
   for (std::size_t b = 0; b + 1 < kQueries.size(); ++b) {
     if (kQueries[b] == kQueries[b + 1]) continue;
@@ -58,7 +58,7 @@ TEST(Sequences, PackedOnesAreWhatEachIsAlone) {
   for (const DType dtype : {DType::f64, DType::f32, DType::bf16}) {
     Tensors in = packed_inputs();
     for (Tensor& x : in) x = x.to(dtype);
-    const spec::Keep keep = spec::causal(2);
+    const spec::Mask keep = spec::causal(2);
     expect_close(attend_packed(in, keep), attend_apart(in, keep), tolerance(dtype, 9));
   }
 }

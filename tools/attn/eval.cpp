@@ -94,12 +94,12 @@ Evaluated evaluate(const tasks::Answerer& answerer, const std::vector<tasks::Exa
                    const tasks::Choices& choices, const Streams& streams) {
   Evaluated result;
   std::vector<tasks::Input> inputs;
-  std::vector<std::size_t> places;  // of the inputs among the examples
+  std::vector<std::size_t> positions;  // of the inputs among the examples
   for (std::size_t i = 0; i < examples.size(); ++i) {
     tasks::Input input = examples[i].input();
     if (!answerer.refusal(input).empty()) continue;
     inputs.push_back(std::move(input));
-    places.push_back(i);
+    positions.push_back(i);
   }
   result.refused = examples.size() - inputs.size();
   const auto start = std::chrono::steady_clock::now();
@@ -118,7 +118,7 @@ Evaluated evaluate(const tasks::Answerer& answerer, const std::vector<tasks::Exa
   for (tasks::Reply& reply : result.replies) reply.answers.emplace_back();
   for (std::size_t i = 0; i < replies.size(); ++i) {
     result.unfamiliar += replies[i].unfamiliar ? 1 : 0;
-    result.replies[places[i]] = std::move(replies[i]);
+    result.replies[positions[i]] = std::move(replies[i]);
   }
   result.scores = answerer.task().score(examples, result.replies);
   std::vector<std::string> sources;

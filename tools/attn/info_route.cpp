@@ -65,7 +65,7 @@ void add_causal(Query& query) {
 }
 template <class F>
 void add_weight(Query& query) {
-  query.recipe.factors.push_back(erase_weight(F{}, {}));
+  query.recipe.weight_modifiers.push_back(erase_weight(F{}, {}));
 }
 
 struct Word {

@@ -19,7 +19,7 @@ struct LibraryPart {
   std::string words;   ///< that it is looked for by, with spaces between them
   std::string title;   ///< one line
   std::string use;     ///< the call in C++
-  std::string header;  ///< "attn/tensor/spec/keep.hpp"
+  std::string header;  ///< "attn/tensor/spec/mask.hpp"
 };
 
 const std::vector<LibraryPart>& library_parts();

@@ -55,7 +55,7 @@ Results flex_attention(const Call& call) {
   }
   if (weights) {
     weights->place(memory);
-    recipe.factors.push_back(weights->weight());
+    recipe.weight_modifiers.push_back(weights->weight());
   }
 
   Results results;

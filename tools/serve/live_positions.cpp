@@ -74,8 +74,8 @@ nlohmann::json gaussian(const Values& values) {
     centres.push_back(std::clamp(i + ahead, 0.0, static_cast<double>(words - 1)));
   Recipe recipe;
   recipe.scale = usual_scale();
-  recipe.factors = {weight_stage(normalise::LocalGaussian{static_cast<float>(sigma)},
-                                 {table(centres.data(), {1, 1, words, 1})})};
+  recipe.weight_modifiers = {weight_stage(normalise::LocalGaussian{static_cast<float>(sigma)},
+                                          {table(centres.data(), {1, 1, words, 1})})};
   return sentence_map(
       "Local attention",
       fmt::format("Weights of the softmax times a Gaussian of width {:g}, centred {:g} words "

@@ -38,7 +38,7 @@ concept ScoreFunctor =
 
 /// Which pairs exist, for an element (`keep`) and for a block (`cover`).
 template <class M>
-concept Mask = PlainFunctor<M> && requires(const M& m, Site<double> at, Block block) {
+concept MaskFunctor = PlainFunctor<M> && requires(const M& m, Site<double> at, Block block) {
   { m.keep(at) } -> std::convertible_to<bool>;
   { m.cover(block) } -> std::same_as<Cover>;
 };

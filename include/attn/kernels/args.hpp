@@ -60,7 +60,7 @@ struct RecipeGrads {
   TableGrad weights;  ///< of the similarity
   std::vector<std::array<TableGrad, kMaxTables>> scores;
   std::array<TableGrad, kMaxTables> normaliser{};
-  std::vector<std::array<TableGrad, kMaxTables>> factors;
+  std::vector<std::array<TableGrad, kMaxTables>> weight_modifiers;
 
   bool wants_scores() const;  ///< of any score modifier
   bool wants_any() const;
@@ -76,7 +76,7 @@ struct RecipeGrads {
     some({weights});
     for (const auto& stage : scores) some(stage);
     some(normaliser);
-    for (const auto& stage : factors) some(stage);
+    for (const auto& stage : weight_modifiers) some(stage);
   }
 };
 

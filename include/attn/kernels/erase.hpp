@@ -205,7 +205,7 @@ AnyMask erase_mask(const M& mask) {
 }
 
 /// A mask as a stage.
-template <Mask M>
+template <MaskFunctor M>
 AnyMask mask_stage(const M& mask) {
   AnyMask any = erase_mask(mask);
   any.ops = cpu::kernels_of<cpu::MaskKernels, M, catalogue::kKind<M, catalogue::Masks>>(
@@ -292,7 +292,7 @@ AnyWeight weight_stage(const F&, std::initializer_list<Table> = {}) {
 }
 
 template <class M>
-  requires(!Mask<M>)
+  requires(!MaskFunctor<M>)
 AnyMask mask_stage(const M&) {
   static_assert(PlainFunctor<M>,
                 "a functor must be trivially copyable: kernels copy it as plain bytes");

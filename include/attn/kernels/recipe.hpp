@@ -44,10 +44,10 @@ struct Recipe {
   float scale = 1.0f;  ///< of dot and cosine
   Table weights;       ///< [1, 1 or kv_heads, 1, channels] of additive; of distance 1 or
                        ///< channels entries, or none
-  std::vector<AnyScore> scores;    ///< applied in order
-  std::vector<MaskTree> masks;     ///< a pair exists if all of them keep it
-  AnyNormaliser normaliser;        ///< softmax unless chosen
-  std::vector<AnyWeight> factors;  ///< applied to the weights, in order
+  std::vector<AnyScore> scores;             ///< applied in order
+  std::vector<MaskTree> masks;              ///< a pair exists if all of them keep it
+  AnyNormaliser normaliser;                 ///< softmax unless chosen
+  std::vector<AnyWeight> weight_modifiers;  ///< applied to the weights, in order
 
   Recipe();
 };

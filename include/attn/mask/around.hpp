@@ -52,6 +52,6 @@ struct Around {
   }
 };
 
-static_assert(Mask<Around<float>> && Mask<Around<double>>);
+static_assert(MaskFunctor<Around<float>> && MaskFunctor<Around<double>>);
 
 }  // namespace attn::mask

@@ -47,6 +47,6 @@ struct BlockSparse {
   }
 };
 
-static_assert(Mask<BlockSparse>);
+static_assert(MaskFunctor<BlockSparse>);
 
 }  // namespace attn::mask

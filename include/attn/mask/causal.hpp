@@ -36,6 +36,6 @@ struct Causal {
   }
 };
 
-static_assert(Mask<Causal>);
+static_assert(MaskFunctor<Causal>);
 
 }  // namespace attn::mask

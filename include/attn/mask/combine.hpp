@@ -14,7 +14,7 @@ template <class M>
 concept CheapCover = requires { requires M::kCoversCheaply; };
 
 /// Keeps what both keep.
-template <Mask A, Mask B>
+template <MaskFunctor A, MaskFunctor B>
 struct And {
   static constexpr bool kCoversCheaply = CheapCover<A> && CheapCover<B>;
   A a;
@@ -33,7 +33,7 @@ struct And {
 };
 
 /// Keeps what either keeps.
-template <Mask A, Mask B>
+template <MaskFunctor A, MaskFunctor B>
 struct Or {
   static constexpr bool kCoversCheaply = CheapCover<A> && CheapCover<B>;
   A a;
@@ -51,7 +51,7 @@ struct Or {
 };
 
 /// Keeps what the other drops.
-template <Mask A>
+template <MaskFunctor A>
 struct Not {
   static constexpr bool kCoversCheaply = CheapCover<A>;
   A a;
@@ -65,14 +65,14 @@ struct Not {
 };
 
 // clang-format off
-template <Mask A, Mask B> constexpr And<A, B> both(A a, B b) { return {a, b}; }
-template <Mask A, Mask B> constexpr Or<A, B> either(A a, B b) { return {a, b}; }
-template <Mask A> constexpr Not<A> negate(A a) { return {a}; }
+template <MaskFunctor A, MaskFunctor B> constexpr And<A, B> both(A a, B b) { return {a, b}; }
+template <MaskFunctor A, MaskFunctor B> constexpr Or<A, B> either(A a, B b) { return {a, b}; }
+template <MaskFunctor A> constexpr Not<A> negate(A a) { return {a}; }
 
 /// Causal::top_left() && Lengths{...}: the same in operators, for the masks of this folder.
-template <Mask A, Mask B> constexpr And<A, B> operator&&(A a, B b) { return {a, b}; }
-template <Mask A, Mask B> constexpr Or<A, B> operator||(A a, B b) { return {a, b}; }
-template <Mask A> constexpr Not<A> operator!(A a) { return {a}; }
+template <MaskFunctor A, MaskFunctor B> constexpr And<A, B> operator&&(A a, B b) { return {a, b}; }
+template <MaskFunctor A, MaskFunctor B> constexpr Or<A, B> operator||(A a, B b) { return {a, b}; }
+template <MaskFunctor A> constexpr Not<A> operator!(A a) { return {a}; }
 // clang-format on
 
 }  // namespace attn::mask

@@ -29,6 +29,6 @@ struct Dense {
   ATTN_FN Cover cover(const Block&) const { return Cover::some; }
 };
 
-static_assert(Mask<Dense>);
+static_assert(MaskFunctor<Dense>);
 
 }  // namespace attn::mask

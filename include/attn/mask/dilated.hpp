@@ -36,6 +36,6 @@ struct Dilated {
   ATTN_FN SlidingWindow window() const { return {reach, reach, offset}; }
 };
 
-static_assert(Mask<Dilated>);
+static_assert(MaskFunctor<Dilated>);
 
 }  // namespace attn::mask

@@ -68,6 +68,6 @@ struct Documents {
   }
 };
 
-static_assert(Mask<Documents>);
+static_assert(MaskFunctor<Documents>);
 
 }  // namespace attn::mask

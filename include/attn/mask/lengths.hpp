@@ -40,6 +40,6 @@ struct Lengths {
   }
 };
 
-static_assert(Mask<Lengths>);
+static_assert(MaskFunctor<Lengths>);
 
 }  // namespace attn::mask

@@ -20,6 +20,6 @@ struct None {
   ATTN_FN Cover cover(const Block&) const { return Cover::all; }
 };
 
-static_assert(Mask<None>);
+static_assert(MaskFunctor<None>);
 
 }  // namespace attn::mask

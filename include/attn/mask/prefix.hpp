@@ -37,6 +37,6 @@ struct Prefix {
   }
 };
 
-static_assert(Mask<Prefix>);
+static_assert(MaskFunctor<Prefix>);
 
 }  // namespace attn::mask

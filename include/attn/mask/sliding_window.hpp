@@ -38,6 +38,6 @@ struct SlidingWindow {
   ATTN_FN int high(int q) const { return right < 0 ? INT_MAX : q + offset + right; }
 };
 
-static_assert(Mask<SlidingWindow>);
+static_assert(MaskFunctor<SlidingWindow>);
 
 }  // namespace attn::mask

@@ -14,7 +14,7 @@
 #include <cstdint>
 
 #include "attn/kernels/route.hpp"
-#include "attn/tensor/spec/keep.hpp"        // IWYU pragma: export
+#include "attn/tensor/spec/mask.hpp"        // IWYU pragma: export
 #include "attn/tensor/spec/normaliser.hpp"  // IWYU pragma: export
 #include "attn/tensor/spec/score.hpp"       // IWYU pragma: export
 #include "attn/tensor/spec/sequences.hpp"   // IWYU pragma: export
@@ -23,7 +23,7 @@
 
 namespace attn {
 
-using spec::Keep;
+using spec::Mask;
 
 /// What attend() is to give back, joined by |. What is not asked for is not made.
 class Want {
@@ -96,7 +96,7 @@ struct Attended {
 /// `sequences` tells of sequences that lie packed or in pages (spec/sequences.hpp); their
 /// weights cannot be looked at.
 Attended attend(const Tensor& q, const Tensor& k, const Tensor& v,
-                const spec::Score& score = spec::scaled_dot(), const Keep& keep = {},
+                const spec::Score& score = spec::scaled_dot(), const Mask& keep = {},
                 const spec::Normaliser& normaliser = spec::softmax(),
                 const Want& want = Want::output, const spec::Sequences& sequences = {});
 

@@ -32,7 +32,7 @@ struct PaddedImage {
   /// Rows of what is seen: numbers of the kernel, channel by channel.
   std::int64_t depth() const { return shape.in * taps(); }
   std::int64_t taps() const { return shape.kernel[0] * shape.kernel[1]; }
-  std::int64_t places() const { return y_size[0] * y_size[1]; }
+  std::int64_t positions() const { return y_size[0] * y_size[1]; }
 
   gemm::ConvShape shape;
   std::array<std::int64_t, 2> y_size;

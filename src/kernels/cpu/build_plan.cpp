@@ -122,20 +122,21 @@ void PlanHolder::set_stages() {
   plan_.similarity = recipe_.similarity;
   plan_.scale = recipe_.scale;
   pack_weights();
-  if (recipe_.scores.size() > kMaxStages || recipe_.factors.size() > kMaxStages)
-    fail("attn::cpu: ", recipe_.scores.size(), " score modifiers and ", recipe_.factors.size(),
-         " weight modifiers; at most ", kMaxStages, " of each are accepted");
+  if (recipe_.scores.size() > kMaxStages || recipe_.weight_modifiers.size() > kMaxStages)
+    fail("attn::cpu: ", recipe_.scores.size(), " score modifiers and ",
+         recipe_.weight_modifiers.size(), " weight modifiers; at most ", kMaxStages,
+         " of each are accepted");
   for (const AnyScore& stage : recipe_.scores)
     scores_.push_back(flatten(stage, target_, false));
   const AnyNormaliser& n = recipe_.normaliser;
   plan_.streams = n.streams;
-  for (const AnyWeight& weight : recipe_.factors) {
+  for (const AnyWeight& weight : recipe_.weight_modifiers) {
     factors_.push_back(flatten(weight.stage, target_, weight.is_factor));
     plan_.streams = plan_.streams && weight.is_factor;
   }
   plan_.scores = scores_.data();
   plan_.score_count = static_cast<int>(scores_.size());
-  plan_.factors = factors_.data();
+  plan_.weight_modifiers = factors_.data();
   plan_.factor_count = static_cast<int>(factors_.size());
   plan_.normaliser = {n.data.get(), n.data.tables.data(),
                       n.data.slots, ops_for(n.ops, target_, "normaliser"),
@@ -154,11 +155,11 @@ void PlanHolder::set_stages() {
 
 void PlanHolder::set_grads(const RecipeGrads& grads, BackwardPlan& bp) const {
   for (std::size_t i = 0; i < grads.scores.size(); ++i) bp.scores[i] = grads.scores[i].data();
-  for (std::size_t i = 0; i < grads.factors.size(); ++i)
-    bp.factors[i] = grads.factors[i].data();
+  for (std::size_t i = 0; i < grads.weight_modifiers.size(); ++i)
+    bp.weight_modifiers[i] = grads.weight_modifiers[i].data();
   bp.weights = grads.weights;
   bp.couples = recipe_.normaliser.coupling == Coupling::support || bp.d_weights != nullptr ||
-               !std::ranges::all_of(recipe_.factors, &AnyWeight::is_factor);
+               !std::ranges::all_of(recipe_.weight_modifiers, &AnyWeight::is_factor);
 }
 
 }  // namespace attn::cpu

@@ -114,7 +114,7 @@ struct Plan {
 
   const FlatStage* scores = nullptr;
   int score_count = 0;
-  const FlatStage* factors = nullptr;
+  const FlatStage* weight_modifiers = nullptr;
   int factor_count = 0;
   bool streams = true;  ///< the normaliser streams and all weight modifiers are factors
   FlatNormaliser normaliser{};

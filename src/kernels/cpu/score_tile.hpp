@@ -104,7 +104,7 @@ ATTN_FN void modify(const Plan& plan, int modifiers, const TilePlace& at, float*
 }
 ATTN_FN void apply_factors(const Plan& plan, const TilePlace& at, float* w,
                            std::int64_t stride) {
-  for (int f = 0; f < plan.factor_count; ++f) apply(plan.factors[f], at, w, stride);
+  for (int f = 0; f < plan.factor_count; ++f) apply(plan.weight_modifiers[f], at, w, stride);
 }
 
 /// Whole vectors of a tile.

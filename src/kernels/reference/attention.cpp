@@ -108,7 +108,7 @@ WeightRow weight_row(const Recipe& recipe, const Numbers& s, Site<double> at) {
     row.normalised[j] = s[j] == kMasked ? 0.0 : n.final_weight(n.data, s[j], row.stat, at);
   }
   row.w = row.normalised;
-  for (const AnyWeight& f : recipe.factors) {
+  for (const AnyWeight& f : recipe.weight_modifiers) {
     row.inputs.push_back(row.w);
     for (std::size_t j = 0; j < s.size(); ++j) {
       at.k = static_cast<int>(j);
@@ -170,9 +170,10 @@ class Sum {
 Numbers scores_grad(const Recipe& recipe, const RecipeGrads& grads, const ScoreRow& row,
                     const WeightRow& weights, Numbers dw, double d_stat, Site<double> at) {
   const AnyNormaliser& n = recipe.normaliser;
-  for (std::size_t f = recipe.factors.size(); f-- > 0;) {
-    const AnyWeight& factor = recipe.factors[f];
-    const TableGrad* tables = f < grads.factors.size() ? grads.factors[f].data() : nullptr;
+  for (std::size_t f = recipe.weight_modifiers.size(); f-- > 0;) {
+    const AnyWeight& factor = recipe.weight_modifiers[f];
+    const TableGrad* tables =
+        f < grads.weight_modifiers.size() ? grads.weight_modifiers[f].data() : nullptr;
     for (std::size_t j = 0; j < dw.size(); ++j) {
       at.k = static_cast<int>(j);
       dw[j] = row.s[j] == kMasked ? 0.0

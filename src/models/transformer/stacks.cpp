@@ -37,7 +37,7 @@ nn::TransformerLayer layer_of(const ModelOptions& options,
           convention};
 }
 
-nn::AttentionContext within(const Keep& keep, const PositionTables& positions) {
+nn::AttentionContext within(const Mask& keep, const PositionTables& positions) {
   return {.keep = keep, .rotary = positions.rotary};
 }
 

@@ -13,13 +13,13 @@ AdditiveScore::AdditiveScore(const AdditiveScoreOptions& options)
       w_v_(add("w_v", without_bias(options.hidden_dim, 1))) {}
 
 Attended AdditiveScore::forward(const Tensor& q, const Tensor& k, const Tensor& v,
-                                const Keep& keep, const Want& want) const {
+                                const Mask& keep, const Want& want) const {
   return attend(w_q_(q), keys(k), v, spec::additive(score_weight()), keep,
                 softmax_with_dropout(*this, dropout_), want);
 }
 
 Attended additive_pooling(const Tensor& hidden, const Tensor& w, const Tensor& items,
-                          const Keep& keep) {
+                          const Mask& keep) {
   const Tensor nobody =
       Tensor::zeros({hidden.size(0), 1, hidden.size(2)}, hidden.dtype(), hidden.device());
   return attend(nobody, hidden, items, spec::additive(w), keep, spec::softmax(),

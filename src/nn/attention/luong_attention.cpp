@@ -106,9 +106,9 @@ Tensor LuongAttention::centre(const Tensor& h, const DecoderSource& source,
          sigmoid(linear(tanh(linear(h, w_p_)), v_p_.unsqueeze(0)).squeeze(-1));
 }
 
-Keep LuongAttention::keep(const Tensor& h, const DecoderSource& source,
+Mask LuongAttention::keep(const Tensor& h, const DecoderSource& source,
                           std::int64_t first) const {
-  Keep within = padding::keys(source.lengths);
+  Mask within = padding::keys(source.lengths);
   const std::int64_t window = options_.window;
   switch (options_.locality) {
     case Locality::monotonic:

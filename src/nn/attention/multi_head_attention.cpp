@@ -156,7 +156,7 @@ Attended MultiHeadAttention::forward_with(const Tensor& q, const Tensor& k, cons
 }
 
 Attended MultiHeadAttention::forward(const Tensor& q, const Tensor& k, const Tensor& v,
-                                     const Keep& keep, const Want& want) const {
+                                     const Mask& keep, const Want& want) const {
   return forward_with(q, k, v, {.keep = keep, .want = want});
 }
 

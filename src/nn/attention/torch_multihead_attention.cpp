@@ -58,7 +58,7 @@ Tensor attention_mask(const Tensor& mask, std::int64_t heads, std::int64_t appen
   return appended > 0 ? pad(pairs, -1, 0, appended) : pairs;
 }
 
-Keep padding_mask(const Tensor& mask, std::int64_t appended) {
+Mask padding_mask(const Tensor& mask, std::int64_t appended) {
   if (mask.rank() != 2 || mask.dtype() != DType::boolean)
     fail(kWhere, ": key_padding_mask ", mask.text(), "; boolean [batch, keys] is accepted");
   const Tensor keys = appended > 0 ? pad(mask, -1, 0, appended) : mask;
@@ -70,7 +70,7 @@ Keep padding_mask(const Tensor& mask, std::int64_t appended) {
 AttentionContext attention_context(const TorchMasks& masks, std::int64_t heads,
                                    std::int64_t appended) {
   if (!masks.keep.keeps_all() && appended > 0)
-    fail(kWhere, ": a Keep beside ", appended,
+    fail(kWhere, ": a Mask beside ", appended,
          " appended keys; attn_mask and key_padding_mask are accepted, which tell where "
          "the given keys end");
   AttentionContext context{.keep = masks.keep};

@@ -1,4 +1,5 @@
-// Glimpses of a picture on the GPU: patches around a location at several scales, and their gradient.
+// Glimpses of a picture on the GPU: patches around a location at several scales, and their
+// gradient.
 
 #include <cstdint>
 

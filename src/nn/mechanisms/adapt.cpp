@@ -24,7 +24,7 @@ constexpr double kDeviation = 0.5;
 
 }  // namespace
 
-Keep keep_lengths(const Given& given) {
+Mask keep_lengths(const Given& given) {
   return padding::keys(given.in("valid_lens"));
 }
 
@@ -78,9 +78,9 @@ Tensor integers(const std::vector<std::int64_t>& values, const Shape& shape) {
 Tensor lengths(const std::vector<std::int64_t>& values) {
   return integers(values, {static_cast<std::int64_t>(values.size())});
 }
-Tensor flags(const Shape& shape, const std::vector<std::int64_t>& places) {
+Tensor flags(const Shape& shape, const std::vector<std::int64_t>& positions) {
   const Tensor mask = Tensor::zeros(shape, DType::boolean);
-  for (const std::int64_t place : places) mask.mutable_data<bool>()[place] = true;
+  for (const std::int64_t place : positions) mask.mutable_data<bool>()[place] = true;
   return mask;
 }
 

@@ -21,7 +21,7 @@
 namespace attn::nn::adapt {
 
 /// The mask of the lengths "valid_lens", or everything where they were not given.
-Keep keep_lengths(const Given& given);
+Mask keep_lengths(const Given& given);
 
 /// Throws: "`what` 'word'; a, b and c are accepted".
 [[noreturn]] void refuse(const std::string& what, const std::string& word,
@@ -91,7 +91,7 @@ std::function<Tensor(Random&)> between(double low, double high, const Shape& sha
 Tensor integers(const std::vector<std::int64_t>& values, const Shape& shape);
 Tensor lengths(const std::vector<std::int64_t>& values);
 /// Boolean, true at the given flat places.
-Tensor flags(const Shape& shape, const std::vector<std::int64_t>& places);
+Tensor flags(const Shape& shape, const std::vector<std::int64_t>& positions);
 
 /// A small case, described: called, it draws the numbers.
 class Example {

@@ -76,7 +76,7 @@ Tensor alibi_slopes(std::int64_t heads, DType dtype) {
   return slopes.to(dtype);
 }
 
-Attended alibi_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Keep& keep,
+Attended alibi_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& keep,
                          const Want& want, spec::Offset query_offset) {
   return attend(q, k, v, spec::scaled_dot() | spec::alibi(query_offset), keep, spec::softmax(),
                 want);

@@ -61,7 +61,7 @@ RelativeShaw::RelativeShaw(const RelativeShawOptions& options)
       rel_v_(add("rel_v", distance_vectors(options.max_distance, options.value_dim))) {}
 
 Attended RelativeShaw::forward(const Tensor& q, const Tensor& k, const Tensor& v,
-                               const Keep& keep, const Want& want) const {
+                               const Mask& keep, const Want& want) const {
   spec::Score score = spec::scaled_dot();
   if (rel_k_.defined()) {
     const double scale = 1.0 / std::sqrt(static_cast<double>(q.size(-1)));
@@ -106,13 +106,13 @@ Tensor RelativeSkew::placed(const Tensor& by_distance) const {
 }
 
 RelativeSkew::Result RelativeSkew::forward(const Tensor& q, const Tensor& k, const Tensor& v,
-                                           const Keep& keep, const Want& want) const {
+                                           const Mask& keep, const Want& want) const {
   if (q.rank() != 4 || q.size(2) != options_.length || k.size(2) != options_.length)
     fail("attn::nn::RelativeSkew: q ", q.text(), " and k ", k.text(), "; [batch, heads, ",
          options_.length, ", dim] is accepted");
   const Tensor s_rel = placed(matmul(q, e_r_.transpose(-1, -2)));
   const double scale = 1.0 / std::sqrt(static_cast<double>(q.size(3)));
-  const Keep seen = options_.reach == Reach::past ? spec::causal() && keep : keep;
+  const Mask seen = options_.reach == Reach::past ? spec::causal() && keep : keep;
   return {attend(q, k, v, spec::dot(scale) | spec::bias(s_rel * scale), seen, spec::softmax(),
                  want),
           s_rel};
@@ -123,25 +123,25 @@ T5Bias::T5Bias(const T5BiasOptions& options)
       table_(add("relative_attention_bias",
                  Embedding({.rows = options.buckets, .features = options.heads}))) {}
 
-Attended T5Bias::forward(const Tensor& q, const Tensor& k, const Tensor& v, const Keep& keep,
+Attended T5Bias::forward(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& keep,
                          const Want& want) const {
-  const spec::T5Options places{.direction = options_.direction,
-                               .max_distance = options_.max_distance,
-                               .offset = options_.query_offset};
-  return attend(q, k, v, spec::dot(options_.scale) | spec::t5_bias(table_.weight(), places),
+  const spec::T5Options positions{.direction = options_.direction,
+                                  .max_distance = options_.max_distance,
+                                  .offset = options_.query_offset};
+  return attend(q, k, v, spec::dot(options_.scale) | spec::t5_bias(table_.weight(), positions),
                 keep, spec::softmax(), want);
 }
 
 Tensor T5Bias::buckets(std::int64_t queries, std::int64_t keys) const {
-  const Tensor places = Tensor::empty({queries, keys}, DType::i64);
-  auto* to = places.mutable_data<std::int64_t>();
+  const Tensor positions = Tensor::empty({queries, keys}, DType::i64);
+  auto* to = positions.mutable_data<std::int64_t>();
   const std::int64_t offset = options_.query_offset.value_or(keys - queries);
   for (std::int64_t i = 0; i < queries; ++i)
     for (std::int64_t j = 0; j < keys; ++j)
       *to++ = score::t5_bucket(static_cast<int>(j - (i + offset)),
                                static_cast<int>(options_.buckets),
                                static_cast<int>(options_.max_distance), options_.direction);
-  return places;
+  return positions;
 }
 
 Tensor T5Bias::bias(std::int64_t queries, std::int64_t keys) const {

@@ -161,11 +161,11 @@ std::size_t lost_numbers(const std::string& source, const Answer& answer) {
 /// Looks further where a number of the text is not in its answer. Few texts need it.
 void find_numbers(const PairModel& model, const std::vector<std::string>& sources,
                   models::SearchOptions search, std::vector<std::vector<Answer>>& answers) {
-  std::vector<std::size_t> places;
+  std::vector<std::size_t> positions;
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     if (lost_numbers(sources[i], answers[i].front()) == 0) continue;
-    places.push_back(i);
+    positions.push_back(i);
     texts.push_back(sources[i]);
   }
   if (texts.empty()) return;
@@ -173,8 +173,8 @@ void find_numbers(const PairModel& model, const std::vector<std::string>& source
   std::vector<std::vector<Answer>> wider = tasks::answer(model, texts, search);
   for (std::size_t i = 0; i < texts.size(); ++i)
     if (lost_numbers(texts[i], wider[i].front()) <
-        lost_numbers(texts[i], answers[places[i]].front()))
-      answers[places[i]] = std::move(wider[i]);
+        lost_numbers(texts[i], answers[positions[i]].front()))
+      answers[positions[i]] = std::move(wider[i]);
 }
 
 /// Above this share of characters that a vocabulary does not hold, a text is noise to its

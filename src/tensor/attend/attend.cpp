@@ -185,7 +185,7 @@ std::vector<Tensor> differentiable(const Computed& computed, const op::AttendSiz
 
 /// The part of k and v that holds keys, and a mask where sequences differ.
 Attended attend_cached(const Tensor& q, const Tensor& k, const Tensor& v,
-                       const spec::Score& score, const Keep& keep,
+                       const spec::Score& score, const Mask& keep,
                        const spec::Normaliser& normaliser, const Want& want,
                        const spec::Sequences& sequences) {
   const std::int64_t keys = sequences.longest_keys();
@@ -193,8 +193,8 @@ Attended attend_cached(const Tensor& q, const Tensor& k, const Tensor& v,
     fail("attn::attend: k is ", k.text(), " beside ", sequences.count(),
          " sequences in a cache, the longest of ", keys,
          " keys; a row each, with room, is accepted");
-  const Keep seen = sequences.seen(q.size(-2));
-  const Keep both = keep.keeps_all() ? seen : seen.keeps_all() ? keep : seen && keep;
+  const Mask seen = sequences.seen(q.size(-2));
+  const Mask both = keep.keeps_all() ? seen : seen.keeps_all() ? keep : seen && keep;
   return attend(q, k.slice(-2, 0, keys), v.defined() ? v.slice(-2, 0, keys) : v, score, both,
                 normaliser, want);
 }
@@ -227,7 +227,7 @@ Want operator|(const Want& a, const Want& b) {
 }
 
 Attended attend(const Tensor& q, const Tensor& k, const Tensor& v, const spec::Score& score,
-                const Keep& keep, const spec::Normaliser& normaliser, const Want& want,
+                const Mask& keep, const spec::Normaliser& normaliser, const Want& want,
                 const spec::Sequences& sequences) {
   if (sequences.is_cached())
     return attend_cached(q, k, v, score, keep, normaliser, want, sequences);

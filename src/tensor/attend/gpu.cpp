@@ -65,7 +65,7 @@ void attend_inspect(const op::AttendTensors& x, const Recipe& recipe,
                     const op::InspectInto& to) {
   // A known log-sum-exp makes weights of scores at once.
   if (x.stat.defined() && to.weights_alone() && x.q.dtype() != DType::f64 &&
-      recipe.similarity == Similarity::dot && recipe.factors.empty() &&
+      recipe.similarity == Similarity::dot && recipe.weight_modifiers.empty() &&
       catalogue::is<normalise::Softmax>(recipe.normaliser))
     return softmax_weights(recipe, x.q, x.k, x.stat, to.weights);
   // Nothing is pooled.

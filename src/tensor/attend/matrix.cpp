@@ -146,7 +146,7 @@ Attended attend_by_matrix(const Tensor& q, const Tensor& k, const Tensor& v,
   Tensor weights = catalogue::is<normalise::Softmax>(recipe->recipe().normaliser)
                        ? softmax(scores(s, recipe, tables, gpu::LeftOut::minus_infinity))
                        : scores(s, recipe, tables, gpu::LeftOut::zero);
-  if (!recipe->recipe().factors.empty()) {
+  if (!recipe->recipe().weight_modifiers.empty()) {
     const Tensor factors = Tensor::empty(weights.shape(), DType::f32, Device::gpu);
     gpu::weight_factors(recipe->recipe(), factors);
     weights = weights * factors;

@@ -12,7 +12,7 @@
 #include "attn/kernels/args.hpp"
 #include "attn/kernels/recipe.hpp"
 #include "attn/kernels/stage.hpp"
-#include "attn/tensor/spec/keep.hpp"
+#include "attn/tensor/spec/mask.hpp"
 #include "attn/tensor/spec/normaliser.hpp"
 #include "attn/tensor/spec/score.hpp"
 #include "attn/tensor/spec/stage.hpp"
@@ -56,7 +56,7 @@ Tensor similarity_table(const Tensor& weights, const spec::Problem& problem, boo
 
 }  // namespace
 
-BoundRecipe::BoundRecipe(const spec::Score& score, const spec::Keep& keep,
+BoundRecipe::BoundRecipe(const spec::Score& score, const spec::Mask& keep,
                          const spec::Normaliser& normaliser, const spec::Problem& problem,
                          std::vector<Tensor>& tables) {
   bind_similarity(score, problem, tables);
@@ -80,9 +80,9 @@ BoundRecipe::BoundRecipe(const spec::Score& score, const spec::Keep& keep,
   bind(lowered, recipe_.normaliser.data, {Owner::normaliser}, tables);
   for (const spec::WeightModifier& modifier : normaliser.modifiers) {
     const auto factor = modifier.lower(problem);
-    recipe_.factors.push_back(factor.stage);
-    bind(factor, recipe_.factors.back().stage.data, {Owner::factor, recipe_.factors.size() - 1},
-         tables);
+    recipe_.weight_modifiers.push_back(factor.stage);
+    bind(factor, recipe_.weight_modifiers.back().stage.data,
+         {Owner::factor, recipe_.weight_modifiers.size() - 1}, tables);
   }
 }
 
@@ -137,7 +137,7 @@ const Recipe& BoundRecipe::recipe() const {
 RecipeGrads BoundRecipe::grads_into(const std::vector<Tensor>& grads) const {
   RecipeGrads result;
   result.scores.resize(recipe_.scores.size());
-  result.factors.resize(recipe_.factors.size());
+  result.weight_modifiers.resize(recipe_.weight_modifiers.size());
   for (std::size_t i = 0; i < grads.size(); ++i) {
     if (!grads[i].defined()) continue;
     TableGrad grad;
@@ -156,7 +156,7 @@ RecipeGrads BoundRecipe::grads_into(const std::vector<Tensor>& grads) const {
         result.normaliser[place.slot] = grad;
         break;
       case Owner::factor:
-        result.factors[place.stage][place.slot] = grad;
+        result.weight_modifiers[place.stage][place.slot] = grad;
         break;
     }
   }

@@ -10,7 +10,7 @@
 
 #include "attn/kernels/args.hpp"
 #include "attn/kernels/recipe.hpp"
-#include "attn/tensor/spec/keep.hpp"
+#include "attn/tensor/spec/mask.hpp"
 #include "attn/tensor/spec/normaliser.hpp"
 #include "attn/tensor/spec/score.hpp"
 #include "attn/tensor/spec/stage.hpp"
@@ -31,7 +31,7 @@ struct TablePlace {
 class BoundRecipe {
  public:
   /// `tables` gets the recipe's tables, on the tape, in the order of their places.
-  BoundRecipe(const spec::Score& score, const spec::Keep& keep,
+  BoundRecipe(const spec::Score& score, const spec::Mask& keep,
               const spec::Normaliser& normaliser, const spec::Problem& problem,
               std::vector<Tensor>& tables);
 

@@ -14,11 +14,12 @@ namespace attn::gpu {
 namespace {
 
 __global__ void number_kernel(std::int64_t count, const std::int64_t* index,
-                              std::uint32_t* places, std::uint32_t* who) {
+                              std::uint32_t* positions, std::uint32_t* who) {
   for_numbers(count, [&](std::int64_t i) {
     // A place that does not exist was reported by the forward pass; it sorts to the end.
     const std::int64_t place = index[i];
-    places[i] = place < 0 || place > INT32_MAX ? UINT32_MAX : static_cast<std::uint32_t>(place);
+    positions[i] =
+        place < 0 || place > INT32_MAX ? UINT32_MAX : static_cast<std::uint32_t>(place);
     who[i] = static_cast<std::uint32_t>(i);
   });
 }
@@ -30,19 +31,19 @@ constexpr int kRows = kThreads / kColumns;
 /// rows of threads take every fourth chooser, and their sums are added in order.
 template <class T>
 __global__ void sum_kernel(std::int64_t count, std::int64_t extent, std::int64_t inner,
-                           const std::uint32_t* places, const std::uint32_t* who, const T* grad,
-                           T* out) {
+                           const std::uint32_t* positions, const std::uint32_t* who,
+                           const T* grad, T* out) {
   __shared__ T sums[kRows][kColumns];
   const std::int64_t first = blockIdx.x;
-  const std::uint32_t place = places[first];
-  if (place >= extent || (first > 0 && places[first - 1] == place)) return;
+  const std::uint32_t place = positions[first];
+  if (place >= extent || (first > 0 && positions[first - 1] == place)) return;
   const int column = static_cast<int>(threadIdx.x) % kColumns;
   const int row = static_cast<int>(threadIdx.x) / kColumns;
   const std::int64_t within = static_cast<std::int64_t>(blockIdx.y) * kColumns + column;
   const std::int64_t outer = blockIdx.z;
   T sum(0);
   if (within < inner) {
-    for (std::int64_t i = first + row; i < count && places[i] == place; i += kRows)
+    for (std::int64_t i = first + row; i < count && positions[i] == place; i += kRows)
       sum += grad[(outer * count + who[i]) * inner + within];
   }
   sums[row][column] = sum;
@@ -53,7 +54,7 @@ __global__ void sum_kernel(std::int64_t count, std::int64_t extent, std::int64_t
 }
 
 struct Sorted {
-  Tensor places;  ///< u32 in the memory of f32: tensors have no such type
+  Tensor positions;  ///< u32 in the memory of f32: tensors have no such type
   Tensor who;
 };
 
@@ -67,12 +68,13 @@ Sorted sort(const Tensor& index) {
   const Sorted before{room(), room()};
   const Sorted after{room(), room()};
   number_kernel<<<blocks_for(count), kThreads, 0, stream()>>>(
-      count, op::numbers<const std::int64_t>(index), words(before.places), words(before.who));
+      count, op::numbers<const std::int64_t>(index), words(before.positions),
+      words(before.who));
   check_launch();
   std::size_t bytes = 0;
   const auto run = [&](void* workspace) {
     ATTN_CUDA_CALL(cub::DeviceRadixSort::SortPairs(
-        workspace, bytes, words(before.places), words(after.places), words(before.who),
+        workspace, bytes, words(before.positions), words(after.positions), words(before.who),
         words(after.who), static_cast<int>(count), 0, 32, stream()));
   };
   run(nullptr);
@@ -101,7 +103,7 @@ void add_places(const Tensor& grad, int axis, const Tensor& index, const Tensor&
     const dim3 grid(static_cast<unsigned>(count), static_cast<unsigned>(strips),
                     static_cast<unsigned>(to.outer));
     sum_kernel<<<grid, kThreads, 0, stream()>>>(
-        count, to.extent, to.inner, words(sorted.places), words(sorted.who),
+        count, to.extent, to.inner, words(sorted.positions), words(sorted.who),
         op::numbers<const T>(grad), op::numbers<T>(out));
   });
   check_launch();

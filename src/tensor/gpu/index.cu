@@ -12,11 +12,11 @@ namespace {
 
 /// A place is named for each number, or once for all before and behind the axis.
 template <bool kForEach, class T>
-__global__ void gather_kernel(std::int64_t count, std::int64_t places, std::int64_t inner,
+__global__ void gather_kernel(std::int64_t count, std::int64_t positions, std::int64_t inner,
                               Bounds bounds, const T* x, const std::int64_t* index, T* out) {
   for_numbers(count, [&](std::int64_t i) {
-    const std::int64_t place = index[kForEach ? i : i / inner % places];
-    const std::int64_t outer = i / inner / places;
+    const std::int64_t place = index[kForEach ? i : i / inner % positions];
+    const std::int64_t outer = i / inner / positions;
     out[i] = bounds.admits(place) ? x[(outer * bounds.extent + place) * inner + i % inner]
                                   : op::convert<T>(0.0f);
   });
@@ -25,13 +25,13 @@ __global__ void gather_kernel(std::int64_t count, std::int64_t places, std::int6
 /// A thread adds one column, from its first place to its last, so that nobody else writes there
 /// and the order is that of the CPU.
 template <class T>
-__global__ void scatter_kernel(std::int64_t columns, std::int64_t places, std::int64_t inner,
+__global__ void scatter_kernel(std::int64_t columns, std::int64_t positions, std::int64_t inner,
                                Bounds bounds, const T* x, const std::int64_t* index, T* out) {
   for_numbers(columns, [&](std::int64_t column) {
     const std::int64_t outer = column / inner;
     const std::int64_t within = column % inner;
-    for (std::int64_t p = 0; p < places; ++p) {
-      const std::int64_t from = (outer * places + p) * inner + within;
+    for (std::int64_t p = 0; p < positions; ++p) {
+      const std::int64_t from = (outer * positions + p) * inner + within;
       const std::int64_t place = index[from];
       if (bounds.admits(place))
         out[(outer * bounds.extent + place) * inner + within] += x[from];

@@ -107,13 +107,14 @@ struct alignas(16) Pack {
   T x[kCount];
 };
 
-/// Whether all tensors of `places`, which begin at `first`, can be read and written in packs in
-/// the order in which they lie.
+/// Whether all tensors of `positions`, which begin at `first`, can be read and written in packs
+/// in the order in which they lie.
 template <int kCount>
-bool side_by_side(const Places<kCount>& places, const std::array<const void*, kCount>& first) {
-  if (places.rank > 1) return false;
+bool side_by_side(const Places<kCount>& positions,
+                  const std::array<const void*, kCount>& first) {
+  if (positions.rank > 1) return false;
   for (std::size_t t = 0; t < kCount; ++t)
-    if ((places.rank == 1 && places.strides[t][0] != 1) ||
+    if ((positions.rank == 1 && positions.strides[t][0] != 1) ||
         reinterpret_cast<std::uintptr_t>(first[t]) % 16 != 0)
       return false;
   return true;

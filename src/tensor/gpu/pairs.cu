@@ -62,22 +62,22 @@ __device__ float score_at(const GeneralStages& stages, const Site<float>& at,
                               params(stages.score_tables.data, at));
 }
 
-__global__ void score_kernel(GeneralStages stages, PairPlaces places, const float* s,
+__global__ void score_kernel(GeneralStages stages, PairPlaces positions, const float* s,
                              float left_out, float* out) {
-  for_numbers(places.count, [&](std::int64_t i) {
-    const Site<float> at = places.at(i);
+  for_numbers(positions.count, [&](std::int64_t i) {
+    const Site<float> at = positions.at(i);
     const float score = stages.mask.keep(at) ? score_at(stages, at, s[i]) : -INFINITY;
     out[i] = score == -INFINITY ? left_out : score;
   });
 }
 
 template <class T>
-__global__ void weights_kernel(GeneralStages stages, PairPlaces places, View<const T, 4> q,
+__global__ void weights_kernel(GeneralStages stages, PairPlaces positions, View<const T, 4> q,
                                View<const T, 4> k, View<const float, 3> log_sum_exp,
                                float* out) {
-  const std::int64_t group = places.heads / k.shape[1];
-  for_numbers(places.count, [&](std::int64_t i) {
-    const Site<float> at = places.at(i);
+  const std::int64_t group = positions.heads / k.shape[1];
+  for_numbers(positions.count, [&](std::int64_t i) {
+    const Site<float> at = positions.at(i);
     float score = -INFINITY;
     if (stages.mask.keep(at)) {
       const T* query = q.at(at.batch, at.head, at.q);
@@ -94,10 +94,10 @@ __global__ void weights_kernel(GeneralStages stages, PairPlaces places, View<con
 }
 
 __global__ void backward_kernel(GeneralStages stages, StagesGrads<GeneralStages> grads,
-                                PairPlaces places, const float* s, LeftOut left_out,
+                                PairPlaces positions, const float* s, LeftOut left_out,
                                 const float* grad, float* ds) {
-  for_numbers(places.count, [&](std::int64_t i) {
-    const Site<float> at = places.at(i);
+  for_numbers(positions.count, [&](std::int64_t i) {
+    const Site<float> at = positions.at(i);
     float down = 0.0f;
     // What does not count passes nothing on, to tables neither. Softmax sends a score of -inf
     // the gradient 0; where scores are the weights it has to be looked for.
@@ -112,22 +112,22 @@ __global__ void backward_kernel(GeneralStages stages, StagesGrads<GeneralStages>
   });
 }
 
-__global__ void factor_kernel(GeneralStages stages, PairPlaces places, float* out) {
-  for_numbers(places.count, [&](std::int64_t i) {
-    const Site<float> at = places.at(i);
+__global__ void factor_kernel(GeneralStages stages, PairPlaces positions, float* out) {
+  for_numbers(positions.count, [&](std::int64_t i) {
+    const Site<float> at = positions.at(i);
     out[i] = stages.factor.factor(at, params(stages.factor_tables.data, at));
   });
 }
 
-__global__ void pool_again_kernel(PairPlaces places, std::int64_t channels, const float* w,
+__global__ void pool_again_kernel(PairPlaces positions, std::int64_t channels, const float* w,
                                   const float* v, float* out, std::int64_t count) {
   for_numbers(count, [&](std::int64_t i) {
     if (isfinite(out[i])) return;
     const std::int64_t row = i / channels;
-    const std::int64_t first_key = row / places.queries * places.keys;
+    const std::int64_t first_key = row / positions.queries * positions.keys;
     float sum = 0.0f;
-    for (std::int64_t j = 0; j < places.keys; ++j) {
-      const float weight = w[row * places.keys + j];
+    for (std::int64_t j = 0; j < positions.keys; ++j) {
+      const float weight = w[row * positions.keys + j];
       if (weight != 0.0f) sum += weight * v[(first_key + j) * channels + i % channels];
     }
     out[i] = sum;

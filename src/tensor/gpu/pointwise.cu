@@ -53,10 +53,10 @@ struct Inputs {
 };
 
 template <class F, class T, int kIn>
-__global__ void map_kernel(F f, Places<kIn + 1> places, Inputs<T, kIn> in, T* out) {
-  for_numbers(places.count, [&](std::int64_t i) {
+__global__ void map_kernel(F f, Places<kIn + 1> positions, Inputs<T, kIn> in, T* out) {
+  for_numbers(positions.count, [&](std::int64_t i) {
     std::int64_t at[kIn + 1];
-    places.at(i, at);
+    positions.at(i, at);
     WideOf<T> x[kIn];
 #pragma unroll
     for (int k = 0; k < kIn; ++k) x[k] = wide(in.first[k][at[k + 1]]);
@@ -73,11 +73,11 @@ __global__ void packs_kernel(F f, std::int64_t count, Inputs<T, kIn> in, T* out)
 }
 
 template <class T>
-__global__ void choose_kernel(Places<4> places, const bool* keep, const T* a, const T* b,
+__global__ void choose_kernel(Places<4> positions, const bool* keep, const T* a, const T* b,
                               T* out) {
-  for_numbers(places.count, [&](std::int64_t i) {
+  for_numbers(positions.count, [&](std::int64_t i) {
     std::int64_t at[4];
-    places.at(i, at);
+    positions.at(i, at);
     out[at[0]] = keep[at[1]] ? a[at[2]] : b[at[3]];
   });
 }
@@ -105,14 +105,14 @@ void map(const F& f, const std::array<Tensor, kIn>& in, const Tensor& out) {
     strides[k + 1] = seen(in[k], out);
     first[k + 1] = from.first[k] = op::numbers<const T>(in[k]);
   }
-  const Places<kIn + 1> places(out.shape(), strides);
-  if (side_by_side<kIn + 1>(places, first)) {
+  const Places<kIn + 1> positions(out.shape(), strides);
+  if (side_by_side<kIn + 1>(positions, first)) {
     const std::int64_t each = std::int64_t{kThreads} * Pack<T>::kCount;
-    packs_kernel<F, T, kIn><<<blocks_for(places.count, each), kThreads, 0, stream()>>>(
-        f, places.count, from, op::numbers<T>(out));
+    packs_kernel<F, T, kIn><<<blocks_for(positions.count, each), kThreads, 0, stream()>>>(
+        f, positions.count, from, op::numbers<T>(out));
   } else {
-    map_kernel<F, T, kIn><<<blocks_for(places.count), kThreads, 0, stream()>>>(
-        f, places, from, op::numbers<T>(out));
+    map_kernel<F, T, kIn><<<blocks_for(positions.count), kThreads, 0, stream()>>>(
+        f, positions, from, op::numbers<T>(out));
   }
   check_launch();
 }
@@ -150,11 +150,11 @@ void logical_not(const Tensor& a, const Tensor& out) {
 }
 
 void choose(const Tensor& keep, const Tensor& a, const Tensor& b, const Tensor& out) {
-  const Places<4> places(out.shape(),
-                         {out.strides(), seen(keep, out), seen(a, out), seen(b, out)});
+  const Places<4> positions(out.shape(),
+                            {out.strides(), seen(keep, out), seen(a, out), seen(b, out)});
   dispatch_numbers(out.dtype(), "attn::gpu::choose", [&](auto zero) {
     using T = decltype(zero);
-    launch(places.count, choose_kernel<T>, places, op::numbers<const bool>(keep),
+    launch(positions.count, choose_kernel<T>, positions, op::numbers<const bool>(keep),
            op::numbers<const T>(a), op::numbers<const T>(b), op::numbers<T>(out));
   });
 }

@@ -14,24 +14,24 @@ struct Window {
   std::int64_t size[2], out[2], kernel[2], stride[2], pad[2], dilation[2];
 
   explicit Window(const gemm::ConvShape& shape) : batch(shape.batch), in(shape.in) {
-    const auto places = shape.out_size();
+    const auto positions = shape.out_size();
     for (std::size_t axis = 0; axis < 2; ++axis) {
       size[axis] = shape.size[axis];
-      out[axis] = places[axis];
+      out[axis] = positions[axis];
       kernel[axis] = shape.kernel[axis];
       stride[axis] = shape.stride[axis];
       pad[axis] = shape.pad_before[axis];
       dilation[axis] = shape.dilation[axis];
     }
   }
-  __host__ __device__ std::int64_t places() const { return batch * out[0] * out[1]; }
+  __host__ __device__ std::int64_t positions() const { return batch * out[0] * out[1]; }
 };
 
 template <class T>
 __global__ void unfold_kernel(Window w, std::int64_t count, const T* x, T* columns) {
   for_numbers(count, [&](std::int64_t i) {
-    const std::int64_t place = i % w.places();
-    const std::int64_t row = i / w.places();
+    const std::int64_t place = i % w.positions();
+    const std::int64_t row = i / w.positions();
     const std::int64_t b = place / (w.out[0] * w.out[1]);
     const std::int64_t channel = row / (w.kernel[0] * w.kernel[1]);
     const std::int64_t h = place / w.out[1] % w.out[0] * w.stride[0] - w.pad[0] +
@@ -66,7 +66,7 @@ __global__ void fold_kernel(Window w, std::int64_t count, const T* columns, T* x
         const std::int64_t z = seen_from(w, 1, v, q);
         if (z < 0) continue;
         const std::int64_t row = (channel * w.kernel[0] + p) * w.kernel[1] + q;
-        sum += columns[row * w.places() + (b * w.out[0] + y) * w.out[1] + z];
+        sum += columns[row * w.positions() + (b * w.out[0] + y) * w.out[1] + z];
       }
     }
     x[i] = sum;

@@ -22,12 +22,12 @@ constexpr const char* kWhere = "attn::batch_norm";
 struct Grid {
   std::int64_t batch;
   std::int64_t channels;
-  std::int64_t places;
+  std::int64_t positions;
 
-  explicit Grid(const Shape& shape) : batch(shape[0]), channels(shape[1]), places(1) {
-    for (int axis = 2; axis < shape.rank(); ++axis) places *= shape[axis];
+  explicit Grid(const Shape& shape) : batch(shape[0]), channels(shape[1]), positions(1) {
+    for (int axis = 2; axis < shape.rank(); ++axis) positions *= shape[axis];
   }
-  std::int64_t each() const { return batch * places; }  ///< numbers of one channel
+  std::int64_t each() const { return batch * positions; }  ///< numbers of one channel
 
   /// Calls run(channel) in parallel.
   template <class Run>
@@ -38,8 +38,8 @@ struct Grid {
   template <class Run>
   void each_number(std::int64_t channel, const Run& run) const {
     for (std::int64_t b = 0; b < batch; ++b) {
-      const std::int64_t first = (b * channels + channel) * places;
-      for (std::int64_t i = first; i < first + places; ++i) run(i);
+      const std::int64_t first = (b * channels + channel) * positions;
+      for (std::int64_t i = first; i < first + positions; ++i) run(i);
     }
   }
 };

@@ -85,9 +85,9 @@ void top_cpu(const Tensor& x, const Tensor& out) {
   const std::int64_t columns = x.size(1);
   const std::int64_t count = out.size(2);
   double* values = out.mutable_data<double>();
-  double* places = values + x.size(0) * count;
-  std::fill(values, places, -std::numeric_limits<double>::infinity());
-  std::fill_n(places, x.size(0) * count, -1.0);
+  double* positions = values + x.size(0) * count;
+  std::fill(values, positions, -std::numeric_limits<double>::infinity());
+  std::fill_n(positions, x.size(0) * count, -1.0);
   op::each(x.size(0), columns, [&](std::int64_t row) {
     const float* from = x.data<float>() + row * columns;
     std::vector<std::int64_t> order;
@@ -100,7 +100,7 @@ void top_cpu(const Tensor& x, const Tensor& out) {
     for (std::int64_t i = 0; i < some; ++i) {
       const std::int64_t place = order[static_cast<std::size_t>(i)];
       values[row * count + i] = from[place];
-      places[row * count + i] = static_cast<double>(place);
+      positions[row * count + i] = static_cast<double>(place);
     }
   });
 }

@@ -1,5 +1,3 @@
-#include "attn/tensor/spec/keep.hpp"
-
 #include <array>
 #include <climits>
 #include <cstddef>
@@ -22,6 +20,7 @@
 #include "attn/mask/none.hpp"
 #include "attn/mask/prefix.hpp"
 #include "attn/mask/sliding_window.hpp"
+#include "attn/tensor/spec/mask.hpp"
 #include "attn/tensor/spec/stage.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/op.hpp"
@@ -30,19 +29,19 @@
 namespace attn::spec {
 
 /// A leaf, or parts under a connective.
-struct Keep::Node {
+struct Mask::Node {
   MaskTree::Kind kind = MaskTree::Kind::leaf;
   Stage<AnyMask> leaf;
-  std::vector<Keep> parts;
+  std::vector<Mask> parts;
 };
 
-Keep::Keep(Stage<AnyMask> leaf)
+Mask::Mask(Stage<AnyMask> leaf)
     : node_(std::make_shared<const Node>(
-          Node{MaskTree::Kind::leaf, std::move(leaf), std::vector<Keep>{}})) {}
+          Node{MaskTree::Kind::leaf, std::move(leaf), std::vector<Mask>{}})) {}
 
-Keep Keep::join(MaskTree::Kind kind, const std::vector<Keep>& parts) {
+Mask Mask::join(MaskTree::Kind kind, const std::vector<Mask>& parts) {
   Node node{kind, {}, {}};
-  for (const Keep& part : parts) {
+  for (const Mask& part : parts) {
     // a && (b && c) is one list, which kernels walk faster than a tree.
     if (kind != MaskTree::Kind::none_of && part.node_->kind == kind) {
       node.parts.insert(node.parts.end(), part.node_->parts.begin(), part.node_->parts.end());
@@ -50,12 +49,12 @@ Keep Keep::join(MaskTree::Kind kind, const std::vector<Keep>& parts) {
       node.parts.push_back(part);
     }
   }
-  Keep joined;
+  Mask joined;
   joined.node_ = std::make_shared<const Node>(std::move(node));
   return joined;
 }
 
-Lowered<MaskTree> Keep::lower(const Problem& problem) const {
+Lowered<MaskTree> Mask::lower(const Problem& problem) const {
   if (keeps_all()) return {MaskTree::of(mask_stage(mask::None{}))};
   if (node_->kind == MaskTree::Kind::leaf) {
     Lowered<AnyMask> leaf = node_->leaf.lower(problem);
@@ -63,7 +62,7 @@ Lowered<MaskTree> Keep::lower(const Problem& problem) const {
   }
   Lowered<MaskTree> tree{{node_->kind, {}, {}}};
   const auto owns = std::make_shared<std::vector<std::shared_ptr<const void>>>();
-  for (const Keep& part : node_->parts) {
+  for (const Mask& part : node_->parts) {
     Lowered<MaskTree> child = part.lower(problem);
     tree.stage.children.push_back(std::move(child.stage));
     tree.reads.insert(tree.reads.end(), child.reads.begin(), child.reads.end());
@@ -73,25 +72,25 @@ Lowered<MaskTree> Keep::lower(const Problem& problem) const {
   return tree;
 }
 
-Keep operator&&(const Keep& a, const Keep& b) {
+Mask operator&&(const Mask& a, const Mask& b) {
   if (a.keeps_all()) return b;
   if (b.keeps_all()) return a;
-  return Keep::join(MaskTree::Kind::all_of, {a, b});
+  return Mask::join(MaskTree::Kind::all_of, {a, b});
 }
 
-Keep operator||(const Keep& a, const Keep& b) {
+Mask operator||(const Mask& a, const Mask& b) {
   if (a.keeps_all() || b.keeps_all()) return {};
-  return Keep::join(MaskTree::Kind::any_of, {a, b});
+  return Mask::join(MaskTree::Kind::any_of, {a, b});
 }
 
-Keep operator!(const Keep& a) {
-  if (!a.keeps_all()) return Keep::join(MaskTree::Kind::none_of, {a});
-  const Keep everything(
+Mask operator!(const Mask& a) {
+  if (!a.keeps_all()) return Mask::join(MaskTree::Kind::none_of, {a});
+  const Mask everything(
       {[](const Problem&) { return Lowered<AnyMask>{mask_stage(mask::None{})}; }});
-  return Keep::join(MaskTree::Kind::none_of, {everything});
+  return Mask::join(MaskTree::Kind::none_of, {everything});
 }
 
-Keep all() {
+Mask all() {
   return {};
 }
 
@@ -172,20 +171,20 @@ mask::Around<T> around_of(const Tensor& centre, double reach) {
 
 }  // namespace
 
-Keep causal(Offset offset) {
-  return Keep({[offset](const Problem& problem) {
+Mask causal(Offset offset) {
+  return Mask({[offset](const Problem& problem) {
     return lowered(mask_stage(mask::Causal{problem.offset(offset)}));
   }});
 }
 
-Keep causal_top_left() {
+Mask causal_top_left() {
   return causal(0);
 }
 
-Keep lengths(const Tensor& lengths) {
+Mask lengths(const Tensor& lengths) {
   static constexpr const char* kWhere = "attn::spec::lengths";
   op::require_dtype(lengths, DType::i64, kWhere, "the lengths");
-  return Keep({[lengths](const Problem& problem) {
+  return Mask({[lengths](const Problem& problem) {
     const bool each_query = lengths.rank() == 2;
     const Shape expected =
         each_query ? Shape{problem.batch, problem.queries} : Shape{problem.batch};
@@ -199,25 +198,25 @@ Keep lengths(const Tensor& lengths) {
   }});
 }
 
-Keep window(std::int64_t before, std::int64_t after, Offset offset) {
+Mask window(std::int64_t before, std::int64_t after, Offset offset) {
   const int left = small(before, "attn::spec::window", "before");
   const int right = small(after, "attn::spec::window", "after");
-  return Keep({[left, right, offset](const Problem& problem) {
+  return Mask({[left, right, offset](const Problem& problem) {
     return lowered(mask_stage(mask::SlidingWindow{left, right, problem.offset(offset)}));
   }});
 }
 
-Keep prefix(std::int64_t length, Offset offset) {
+Mask prefix(std::int64_t length, Offset offset) {
   const int first = small(length, "attn::spec::prefix", "length");
-  return Keep({[first, offset](const Problem& problem) {
+  return Mask({[first, offset](const Problem& problem) {
     return lowered(mask_stage(mask::Prefix{.length = first, .offset = problem.offset(offset)}));
   }});
 }
 
-Keep prefix(const Tensor& lengths, Offset offset) {
+Mask prefix(const Tensor& lengths, Offset offset) {
   static constexpr const char* kWhere = "attn::spec::prefix";
   op::require_dtype(lengths, DType::i64, kWhere, "the lengths");
-  return Keep({[lengths, offset](const Problem& problem) {
+  return Mask({[lengths, offset](const Problem& problem) {
     op::require_shape(lengths, {problem.batch}, kWhere, "the lengths");
     const Numbers numbers = numbers_of(lengths, 0, problem.keys, problem.device, kWhere);
     const mask::Prefix mask{
@@ -226,11 +225,11 @@ Keep prefix(const Tensor& lengths, Offset offset) {
   }});
 }
 
-Keep documents(const Tensor& queries, const Tensor& keys) {
+Mask documents(const Tensor& queries, const Tensor& keys) {
   static constexpr const char* kWhere = "attn::spec::documents";
   op::require_dtype(queries, DType::i64, kWhere, "the numbers of the queries");
   op::require_dtype(keys, DType::i64, kWhere, "the numbers of the keys");
-  return Keep({[queries, keys](const Problem& problem) {
+  return Mask({[queries, keys](const Problem& problem) {
     const auto check = [&](const Tensor& x, std::int64_t count, const char* name) {
       const bool fits = x.shape() == Shape{count} || x.shape() == Shape{problem.batch, count};
       if (!fits)
@@ -248,17 +247,17 @@ Keep documents(const Tensor& queries, const Tensor& keys) {
   }});
 }
 
-Keep dilated(std::int64_t step, std::int64_t reach, Offset offset) {
+Mask dilated(std::int64_t step, std::int64_t reach, Offset offset) {
   static constexpr const char* kWhere = "attn::spec::dilated";
   if (step < 1) fail(kWhere, ": step ", step, "; at least 1 is accepted");
   const int each = small(step, kWhere, "step");
   const int far = small(reach, kWhere, "reach");
-  return Keep({[each, far, offset](const Problem& problem) {
+  return Mask({[each, far, offset](const Problem& problem) {
     return lowered(mask_stage(mask::Dilated{each, far, problem.offset(offset)}));
   }});
 }
 
-Keep block_sparse(const Tensor& blocks, std::int64_t query_block, std::int64_t key_block) {
+Mask block_sparse(const Tensor& blocks, std::int64_t query_block, std::int64_t key_block) {
   static constexpr const char* kWhere = "attn::spec::block_sparse";
   static constexpr const char* kAccepted =
       "[query blocks, key blocks], [batch, ...] and [batch, heads, ...]";
@@ -268,7 +267,7 @@ Keep block_sparse(const Tensor& blocks, std::int64_t query_block, std::int64_t k
          " keys; at least 1 each is accepted");
   const int queries_each = small(query_block, kWhere, "query_block");
   const int keys_each = small(key_block, kWhere, "key_block");
-  return Keep({[blocks, queries_each, keys_each](const Problem& problem) {
+  return Mask({[blocks, queries_each, keys_each](const Problem& problem) {
     check_flags(blocks, problem, kWhere, kAccepted);
     const int rank = blocks.rank();
     if (blocks.size(rank - 2) * queries_each < problem.queries ||
@@ -282,12 +281,12 @@ Keep block_sparse(const Tensor& blocks, std::int64_t query_block, std::int64_t k
   }});
 }
 
-Keep dense(const Tensor& flags) {
+Mask dense(const Tensor& flags) {
   static constexpr const char* kWhere = "attn::spec::dense";
   static constexpr const char* kAccepted =
       "[queries, keys], [batch, queries, keys] and [batch, heads, queries, keys]";
   require_flags(flags, kWhere, kAccepted);
-  return Keep({[flags](const Problem& problem) {
+  return Mask({[flags](const Problem& problem) {
     check_flags(flags, problem, kWhere, kAccepted);
     const std::int64_t rows = flags.size(-2);
     const std::int64_t columns = flags.size(-1);
@@ -300,9 +299,9 @@ Keep dense(const Tensor& flags) {
   }});
 }
 
-Keep around(const Tensor& centre, double reach) {
+Mask around(const Tensor& centre, double reach) {
   op::require_real(centre, "attn::spec::around", "the centre");
-  return Keep({[fixed = centre.detach(), reach](const Problem& problem) {
+  return Mask({[fixed = centre.detach(), reach](const Problem& problem) {
     const Tensor rows = row_table(fixed, problem, "attn::spec::around");
     // The reference alone is asked in double, and needs no kernels.
     const AnyMask mask = rows.dtype() == DType::f64 ? mask_stage(around_of<double>(rows, reach))

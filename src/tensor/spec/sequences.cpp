@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
-#include "attn/tensor/spec/keep.hpp"
+#include "attn/tensor/spec/mask.hpp"
 #include "attn/tensor/storage.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/spec/lower.hpp"
@@ -97,9 +97,9 @@ Sequences Sequences::cached(std::vector<std::int64_t> lengths) {
   return result;
 }
 
-Keep Sequences::seen(std::int64_t queries) const {
+Mask Sequences::seen(std::int64_t queries) const {
   // All hold as much: one query sees everything, and more have an offset in common.
-  if (!uneven_) return queries == 1 ? Keep() : causal();
+  if (!uneven_) return queries == 1 ? Mask() : causal();
   std::vector<std::int64_t> keys;
   keys.reserve(lists_->lengths.size() * static_cast<std::size_t>(queries));
   for (const std::int64_t length : lists_->lengths)

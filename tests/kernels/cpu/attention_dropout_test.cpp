@@ -24,7 +24,7 @@ TEST(AttentionDropout, RateZeroChangesNothing) {
   for (const int queries : {3, 50}) {
     const test::Problem without(spec_of(queries));
     test::Problem with(spec_of(queries));
-    with.recipe.factors.push_back(weight_stage(normalise::Dropout{5, 0.0f}));
+    with.recipe.weight_modifiers.push_back(weight_stage(normalise::Dropout{5, 0.0f}));
     EXPECT_TRUE(test::run_cpu(with) == test::run_cpu(without)) << queries << " queries";
   }
 }
@@ -32,7 +32,7 @@ TEST(AttentionDropout, RateZeroChangesNothing) {
 TEST(AttentionDropout, RateOneDropsAll) {
   for (const int queries : {3, 50}) {
     test::Problem p(spec_of(queries));
-    p.recipe.factors.push_back(weight_stage(normalise::Dropout{5, 1.0f}));
+    p.recipe.weight_modifiers.push_back(weight_stage(normalise::Dropout{5, 1.0f}));
     const test::Results r = test::run_cpu(p);
     for (const auto* numbers : {&r.out, &r.dq, &r.dk, &r.dv})
       for (const double x : *numbers) ASSERT_EQ(x, 0.0);
@@ -44,7 +44,7 @@ TEST(AttentionDropout, KeepsTheFractionItSaysAndScalesWhatItKeeps) {
   test::Inputs<float> inputs(p, test::Lay::packed, test::Lay::packed, test::Lay::packed);
   test::Strided<float> before(p.weights_shape(), test::Lay::packed), after = before;
   cpu::weights(inputs.forward_args(false), p.recipe, before.view());
-  p.recipe.factors.push_back(weight_stage(normalise::Dropout{5, 0.3f}));
+  p.recipe.weight_modifiers.push_back(weight_stage(normalise::Dropout{5, 0.3f}));
   cpu::weights(inputs.forward_args(false), p.recipe, after.view());
   const std::vector<double> full = before.values(), dropped = after.values();
   double kept = 0.0;
@@ -62,7 +62,7 @@ TEST(AttentionDropout, ForwardAndBackwardDropTheSameOnEveryPathAndTarget) {
   for (const Target target : test::targets())
     for (const int queries : {2, 50}) {
       test::Problem p(spec_of(queries));
-      p.recipe.factors.push_back(weight_stage(normalise::Dropout{11, 0.5f}));
+      p.recipe.weight_modifiers.push_back(weight_stage(normalise::Dropout{11, 0.5f}));
       for (std::size_t i = 0; i < p.d_out.size(); ++i)
         p.d_out[i] = i / 2 % static_cast<std::size_t>(queries) == 1 ? 1.0 : 0.0;
       const test::Results r = test::run_cpu(p, {.target = target});

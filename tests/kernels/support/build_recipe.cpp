@@ -56,7 +56,7 @@ class Builder {
     for (const MaskSpec& mask : spec_.masks) to_.recipe.masks.push_back(tree(mask));
     normaliser();
     for (std::size_t i = 0; i < spec_.factors.size(); ++i)
-      to_.recipe.factors.push_back(factor(spec_.factors[i], static_cast<int>(i)));
+      to_.recipe.weight_modifiers.push_back(factor(spec_.factors[i], static_cast<int>(i)));
   }
 
  private:

@@ -94,7 +94,7 @@ Recipe Problem::exact() const {
         result.normaliser.data.tables[slot] = wide;
         break;
       case TablePlace::Stage::factor:
-        result.factors[index].stage.data.tables[slot] = wide;
+        result.weight_modifiers[index].stage.data.tables[slot] = wide;
         break;
     }
   }

@@ -18,7 +18,7 @@ class TableGrads {
  public:
   explicit TableGrads(const Problem& problem) : problem_(problem) {
     grads_.scores.resize(problem.recipe.scores.size());
-    grads_.factors.resize(problem.recipe.factors.size());
+    grads_.weight_modifiers.resize(problem.recipe.weight_modifiers.size());
     for (const TestTable& entry : problem.tables) {
       auto& buffer = buffers_.emplace_back(entry.f32.size(), T(1e3));
       const TableGrad grad = entry.grad(buffer.data(), kDType<T>);
@@ -35,7 +35,7 @@ class TableGrads {
           grads_.normaliser[slot] = grad;
           break;
         case TablePlace::Stage::factor:
-          grads_.factors[index][slot] = grad;
+          grads_.weight_modifiers[index][slot] = grad;
           break;
       }
     }

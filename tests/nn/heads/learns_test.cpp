@@ -93,7 +93,7 @@ TEST(MultiHeadAttention, LearnsToRecall) {
         const Tensor none = Tensor::zeros({batch.keys.size(0)}, DType::i64);
         return module.out(module.layer
                               .forward(module.in(asking(batch)), batch.keys, batch.values,
-                                       looks ? Keep{} : spec::lengths(none))
+                                       looks ? Mask{} : spec::lengths(none))
                               .output);
       });
 }

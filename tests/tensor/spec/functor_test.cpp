@@ -79,7 +79,7 @@ TEST(SpecFunctor, AUsersMaskIsMadeForTheSizes) {
   const Tensors in = kSize.inputs();
   const Tensor even =
       flag_pairs(kSize, [](auto, auto, auto i, auto j) { return (i + 2 - j) % 2 == 0; });
-  const Keep keep =
+  const Mask keep =
       spec::mask_functor([](const spec::Problem& problem) { return Even{problem.offset({})}; });
   const Tensor scores = dot_products(in[0], in[1]) * 0.5;
   expect_attends({.keep = keep}, in, softmax(scores, -1, even));

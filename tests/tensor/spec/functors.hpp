@@ -28,7 +28,7 @@ struct Even {
   }
   ATTN_FN Cover cover(const Block&) const { return Cover::some; }
 };
-static_assert(Mask<Even>);
+static_assert(MaskFunctor<Even>);
 
 /// w' = gate * w^2.
 struct GatedSquare {

@@ -25,7 +25,7 @@ namespace {
 const Small kSize;
 
 /// Under a causal mask whose first query sees nothing.
-const Keep kKeep = spec::causal(-1);
+const Mask kKeep = spec::causal(-1);
 Tensor kept() {
   return flag_pairs(kSize, [](auto, auto, auto i, auto j) { return j <= i - 1; });
 }

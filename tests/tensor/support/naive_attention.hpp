@@ -73,7 +73,7 @@ inline constexpr double kFloatConstants = 1e-7;
 struct AttendCase {
   std::function<spec::Score(const std::vector<Tensor>&)> score =
       [](const std::vector<Tensor>&) { return spec::scaled_dot(); };
-  spec::Keep keep{};
+  spec::Mask keep{};
   std::function<spec::Normaliser(const std::vector<Tensor>&)> normaliser =
       [](const std::vector<Tensor>&) { return spec::softmax(); };
 };

@@ -281,7 +281,7 @@ AnyWeight native_weight(const F& f, std::initializer_list<Table> tables = {}) {
   any.stage.ops.fill(WeightKernels<F, Target::native>::get());
   return any;
 }
-template <Mask M>
+template <MaskFunctor M>
 AnyMask native_mask(const M& mask) {
   AnyMask any = erase_mask(mask);
   any.ops.fill(MaskKernels<M, Target::native>::get());

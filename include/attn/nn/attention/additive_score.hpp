@@ -26,7 +26,7 @@ class AdditiveScore : public Module {
   explicit AdditiveScore(const AdditiveScoreOptions& options);
 
   /// q [batch, queries, query_dim], k [batch, keys, key_dim], v [batch, keys, value_dim].
-  Attended forward(const Tensor& q, const Tensor& k, const Tensor& v, const Keep& keep = {},
+  Attended forward(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& keep = {},
                    const Want& want = Want::output) const;
 
   // Its parts, as a decoder needs them: W_k k is made once, W_q q at each step.
@@ -49,6 +49,6 @@ using AdditiveAttentionOptions = AdditiveScoreOptions;
 /// hidden [batch, items, hidden_dim], items [batch, items, dim]; output [batch, 1, dim], and
 /// weights.
 Attended additive_pooling(const Tensor& hidden, const Tensor& w, const Tensor& items,
-                          const Keep& keep);
+                          const Mask& keep);
 
 }  // namespace attn::nn

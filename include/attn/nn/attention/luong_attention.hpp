@@ -70,7 +70,7 @@ class LuongAttention : public Module {
                    const AttentionContext& context) const;
   /// Everywhere, at once: q [batch, queries, query_dim], k [batch, keys, key_dim], v [batch,
   /// keys, value_dim].
-  Attended forward(const Tensor& q, const Tensor& k, const Tensor& v, const Keep& keep = {},
+  Attended forward(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& keep = {},
                    const Want& want = Want::output) const {
     return forward(q, read(k, v, {}), 0, {.keep = keep, .want = want});
   }
@@ -80,7 +80,7 @@ class LuongAttention : public Module {
   /// p of each query, [batch, queries].
   Tensor centre(const Tensor& h, const DecoderSource& source, std::int64_t first) const;
   /// What the locality and the lengths leave.
-  Keep keep(const Tensor& h, const DecoderSource& source, std::int64_t first) const;
+  Mask keep(const Tensor& h, const DecoderSource& source, std::int64_t first) const;
   /// The scores of location, [batch, queries, keys].
   Tensor location_scores(const Tensor& h, const DecoderSource& source) const;
   /// Whether luong_decode does the same.

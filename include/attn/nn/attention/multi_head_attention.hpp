@@ -78,7 +78,7 @@ struct MultiHeadAttentionOptions {
 
 /// What a call is told beside queries, keys and values.
 struct AttentionContext {
-  Keep keep{};
+  Mask keep{};
   Tensor bias{};  ///< added to the scores, broadcast to [batch, heads, queries, keys]
   double temperature = 1.0;  ///< scores are divided by it
   RotaryTable rotary{};      ///< turns queries and keys; none: they are as projected
@@ -95,7 +95,7 @@ class MultiHeadAttention : public Module {
   /// q [batch, queries, query_dim], k [batch, keys, key_dim], v [batch, keys, value_dim];
   /// output [batch, queries, out_dim], weights [batch, heads, queries, keys]. Where k is v, or
   /// all are one, projections that share a matrix are one product.
-  Attended forward(const Tensor& q, const Tensor& k, const Tensor& v, const Keep& keep = {},
+  Attended forward(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& keep = {},
                    const Want& want = Want::output) const;
   Attended forward_with(const Tensor& q, const Tensor& k, const Tensor& v,
                         const AttentionContext& context) const;

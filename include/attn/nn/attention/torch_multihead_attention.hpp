@@ -20,7 +20,7 @@ struct TorchMasks {
   /// keys] with index b * heads + head. An entry of -inf masks its pair.
   Tensor attn_mask;
   /// In this library's polarity, and faster where a formula tells the mask, as spec::causal().
-  Keep keep;
+  Mask keep;
 };
 
 /// The masks in this library's terms, with so many keys appended that are never masked.

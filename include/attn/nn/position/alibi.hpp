@@ -20,7 +20,7 @@ Tensor alibi_slopes(std::int64_t heads, DType dtype = DType::f32);
 /// [batch, heads, keys, d], v [batch, heads, keys, value_dim]. Query i sits at i + offset; left
 /// out, the offset is keys - queries.
 Attended alibi_attention(const Tensor& q, const Tensor& k, const Tensor& v,
-                         const Keep& keep = {}, const Want& want = Want::output,
+                         const Mask& keep = {}, const Want& want = Want::output,
                          spec::Offset query_offset = {});
 
 }  // namespace attn::nn

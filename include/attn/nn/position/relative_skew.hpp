@@ -33,7 +33,7 @@ class RelativeSkew : public Module {
     Tensor s_rel;  ///< S [batch, heads, L, L]; 0 above the diagonal with Reach::past
   };
   /// q, k [batch, heads, L, dim], v [batch, heads, L, value_dim].
-  Result forward(const Tensor& q, const Tensor& k, const Tensor& v, const Keep& keep = {},
+  Result forward(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& keep = {},
                  const Want& want = Want::output) const;
 
  private:

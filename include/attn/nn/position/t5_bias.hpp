@@ -29,7 +29,7 @@ class T5Bias : public Module {
 
   /// q [batch, heads, queries, d], k [batch, heads, keys, d], v [batch, heads, keys,
   /// value_dim].
-  Attended forward(const Tensor& q, const Tensor& k, const Tensor& v, const Keep& keep = {},
+  Attended forward(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& keep = {},
                    const Want& want = Want::output) const;
 
   /// i64 [queries, keys]: the bucket of each pair.

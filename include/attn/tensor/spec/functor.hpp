@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "attn/kernels/erase.hpp"
-#include "attn/tensor/spec/keep.hpp"
+#include "attn/tensor/spec/mask.hpp"
 #include "attn/tensor/spec/normaliser.hpp"
 #include "attn/tensor/spec/score.hpp"
 #include "attn/tensor/spec/stage.hpp"
@@ -62,8 +62,8 @@ WeightModifier weight_functor(F f, std::vector<Tensor> tensors = {}) {
 
 /// A mask. `reads` are tensors it points into; they are kept, and get no gradient.
 template <class M>
-Keep mask_functor(M mask, std::vector<Tensor> reads = {}) {
-  return Keep({[mask, reads = std::move(reads)](const Problem& problem) {
+Mask mask_functor(M mask, std::vector<Tensor> reads = {}) {
+  return Mask({[mask, reads = std::move(reads)](const Problem& problem) {
     return Lowered<AnyMask>{mask_stage(functor_for(mask, problem)), {}, reads};
   }});
 }

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "attn/kernels/args.hpp"
-#include "attn/tensor/spec/keep.hpp"
+#include "attn/tensor/spec/mask.hpp"
 #include "attn/tensor/storage.hpp"
 
 namespace attn::spec {
@@ -46,7 +46,7 @@ class Sequences {
   bool is_paged() const { return paging_.table != nullptr; }
   bool is_cached() const { return cached_; }
   /// Which keys the queries of a cache see.
-  Keep seen(std::int64_t queries) const;
+  Mask seen(std::int64_t queries) const;
   Device device() const { return device_; }
   /// As kernels of the device read them.
   const Packing& packing() const { return packing_; }

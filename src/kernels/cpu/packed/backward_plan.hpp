@@ -23,7 +23,7 @@ struct BackwardPlan {
 
   /// Gradients of each stage's tables: kMaxTables of them, or null.
   const TableGrad* scores[16] = {};
-  const TableGrad* factors[16] = {};
+  const TableGrad* weight_modifiers[16] = {};
   TableGrad weights;  ///< of the similarity
 
   /// Prepared-space gradients of the queries, fp32: row i of head h of sequence b is

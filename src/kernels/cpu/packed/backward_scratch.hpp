@@ -127,7 +127,8 @@ struct BackwardScratch {
     local_scores = scratch.take<TableGrad[kMaxTables]>(plan.score_count);
     local_factors = scratch.take<TableGrad[kMaxTables]>(plan.factor_count);
     add_locals(bp.scores, plan.scores, plan.score_count, local_scores, plan, scratch);
-    add_locals(bp.factors, plan.factors, plan.factor_count, local_factors, plan, scratch);
+    add_locals(bp.weight_modifiers, plan.weight_modifiers, plan.factor_count, local_factors,
+               plan, scratch);
   }
 
   /// Tables without rows of their own are summed here first; the others are written in turn.

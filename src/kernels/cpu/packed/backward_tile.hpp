@@ -84,7 +84,7 @@ ATTN_FN float* factors_backward(const BackwardPlan& bp, const TilePlace& at,
     float* next = first + (f + 1) * BackwardScratch::kTile;
     copy_tile(at.rows, cols, first + f * BackwardScratch::kTile, kBackwardStride, next,
               kBackwardStride);
-    apply(plan.factors[f], at, next, kBackwardStride);
+    apply(plan.weight_modifiers[f], at, next, kBackwardStride);
   }
   float* pooled = first + plan.factor_count * BackwardScratch::kTile;
   // A masked place keeps weight zero and gradient zero whatever a modifier makes of it.
@@ -96,10 +96,10 @@ ATTN_FN float* factors_backward(const BackwardPlan& bp, const TilePlace& at,
       select(off, Lane(0.0f), Lane::load(scratch.grad + place)).store(scratch.grad + place);
     }
   for (int f = plan.factor_count; f-- > 0;)
-    plan.factors[f].ops->backward(plan.factors[f].functor, plan.factors[f].tables,
-                                  with_tables ? scratch.local_factors[f] : nullptr,
-                                  plan.factors[f].slots, at, first + f * BackwardScratch::kTile,
-                                  scratch.grad, kBackwardStride);
+    plan.weight_modifiers[f].ops->backward(
+        plan.weight_modifiers[f].functor, plan.weight_modifiers[f].tables,
+        with_tables ? scratch.local_factors[f] : nullptr, plan.weight_modifiers[f].slots, at,
+        first + f * BackwardScratch::kTile, scratch.grad, kBackwardStride);
   return pooled;
 }
 

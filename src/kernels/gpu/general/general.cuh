@@ -257,7 +257,8 @@ struct GeneralFactor {
   }
 };
 
-static_assert(ScoreFunctor<GeneralScore> && Mask<GeneralMask> && Normaliser<GeneralNormaliser>);
+static_assert(ScoreFunctor<GeneralScore> && MaskFunctor<GeneralMask> &&
+              Normaliser<GeneralNormaliser>);
 static_assert(WeightFactor<GeneralFactor>);
 
 using GeneralStages = Stages<GeneralScore, GeneralMask, GeneralNormaliser, GeneralFactor>;

@@ -92,16 +92,18 @@ template <int kTables, class From, class Link, class Factor, class Tables, class
 void lower_factors(const char* where, const char* known, const Recipe& recipe,
                    const RecipeGrads& grads, Factor& to, Tables& tables, Grads& table_grads) {
   int used = 0;
-  if (recipe.factors.size() > Factor::kMax)
-    fail<Unsupported>(where, ": ", recipe.factors.size(), " weight modifiers; the GPU takes ",
-                      Factor::kMax);
-  for (std::size_t i = 0; i < recipe.factors.size(); ++i) {
+  if (recipe.weight_modifiers.size() > Factor::kMax)
+    fail<Unsupported>(where, ": ", recipe.weight_modifiers.size(),
+                      " weight modifiers; the GPU takes ", Factor::kMax);
+  for (std::size_t i = 0; i < recipe.weight_modifiers.size(); ++i) {
     Link link;
-    if (!link.take(recipe.factors[i].kind, recipe.factors[i].stage.data, From{}))
+    if (!link.take(recipe.weight_modifiers[i].kind, recipe.weight_modifiers[i].stage.data,
+                   From{}))
       fail<Unsupported>(where, ": weight modifier ", i, known);
-    place_tables<kTables>(where, recipe.factors[i].stage.data,
-                          i < grads.factors.size() ? grads.factors[i].data() : nullptr, link,
-                          used, tables, table_grads);
+    place_tables<kTables>(
+        where, recipe.weight_modifiers[i].stage.data,
+        i < grads.weight_modifiers.size() ? grads.weight_modifiers[i].data() : nullptr, link,
+        used, tables, table_grads);
     to.links[to.count++] = link;
   }
 }

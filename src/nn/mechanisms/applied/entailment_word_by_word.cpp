@@ -48,7 +48,7 @@ Entailed WordByWordAttention::forward(const Tensor& premise, const Tensor& hypot
   const Tensor words = padding::zero_past(hypothesis, hypothesis_lens);
   const Tensor keys = w_y_(values);
   const Tensor queries = w_h_(words);
-  const Keep keep = padding::keys(premise_lens);
+  const Mask keep = padding::keys(premise_lens);
   Tensor carried =
       Tensor::zeros({premise.size(0), 1, premise.size(2)}, premise.dtype(), premise.device());
   std::vector<Tensor> weights;

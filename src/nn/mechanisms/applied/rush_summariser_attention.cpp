@@ -30,7 +30,7 @@ RushAttention::RushAttention(const RushAttentionOptions& options)
 Tensor RushAttention::smooth(const Tensor& words, const Tensor& lengths) const {
   const Tensor ones =
       Tensor::full({words.size(0), words.size(1), 1}, 1.0, words.dtype(), words.device());
-  const Keep near = spec::window(reach_, reach_, 0) && padding::keys(lengths);
+  const Mask near = spec::window(reach_, reach_, 0) && padding::keys(lengths);
   const bool count = divisor_ == SmoothingDivisor::count;
   const double scale = count ? 1.0 : 1.0 / static_cast<double>(reach_);
   // Scores are 1 / Q and the weights themselves, or shares of the kept.

@@ -43,7 +43,7 @@ AttentionOverAttentionResult attention_over_attention(const AttentionOverAttenti
   const Tensor beta = back.column_sums * share_of(in.document_lens, document);
 
   // alpha beta is what each document word is looked at by all query words, weighed by beta.
-  const Keep keep = padding::pairs(in.query_lens, in.document_lens, asked, words);
+  const Mask keep = padding::pairs(in.query_lens, in.document_lens, asked, words);
   const Tensor s = attend(query, document, {}, spec::dot(), keep,
                           spec::softmax() | spec::scale_weight(beta), Want::column_sums)
                        .column_sums;

@@ -22,7 +22,7 @@ Tensor by_feature(const Tensor& x) {
   return x.transpose(1, 2).unsqueeze(3);
 }
 
-Keep order_of(TokenOrder order) {
+Mask order_of(TokenOrder order) {
   // No bound before or after is written as -1.
   if (order == TokenOrder::forward) return spec::causal(-1);
   if (order == TokenOrder::backward) return spec::window(0, -1, 1);

@@ -60,7 +60,7 @@ MultiStepResult MultiStepAttention::forward(const MultiStepInputs& in, const Wan
   const auto sum_of = [&](const Tensor& a, const Tensor& b) {
     return normalised ? (a + b) * std::sqrt(0.5) : a + b;
   };
-  const Keep keep = padding::keys(in.lengths);
+  const Mask keep = padding::keys(in.lengths);
   const Tensor values = sum_of(in.enc_out, in.enc_embed);
   Tensor h = in.states;
   std::vector<Tensor> weights;

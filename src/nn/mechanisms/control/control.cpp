@@ -55,7 +55,7 @@ Tensor one_for_each_head(const Tensor& x, std::int64_t heads) {
 }  // namespace
 
 Attended forced_attention(const Tensor& scores, const Tensor& values, const Steering& steering,
-                          const Keep& keep, const Want& want) {
+                          const Mask& keep, const Want& want) {
   if (steering.forced_mask.defined() != steering.forced_weight.defined())
     fail("attn::nn::forced_attention: forced_mask ",
          steering.forced_mask.defined() ? "without" : "missing beside",
@@ -68,7 +68,7 @@ Attended forced_attention(const Tensor& scores, const Tensor& values, const Stee
   if (!steering.forced_mask.defined())
     return attend({}, {}, values, score, keep, spec::softmax(), want);
 
-  const Keep set = spec::dense(steering.forced_mask);
+  const Mask set = spec::dense(steering.forced_mask);
   const Attended forced = attend({}, {}, values, spec::given(steering.forced_weight.detach()),
                                  keep && set, spec::identity(), want | Want::weights);
   const Tensor rest = rest_of(forced.weights.detach());
@@ -121,7 +121,7 @@ SplitAttended split_attention(const Tensor& q, const Tensor& k, const Tensor& v,
          " are accepted");
   const std::int64_t offset = keys - q.size(2);
   const auto part = [&](std::int64_t begin, std::int64_t end) -> PartialAttention {
-    const Keep keep = mask == SplitMask::causal ? spec::causal(offset - begin) : Keep{};
+    const Mask keep = mask == SplitMask::causal ? spec::causal(offset - begin) : Mask{};
     const Attended looked =
         attend(q, k.slice(2, begin, end), v.slice(2, begin, end), spec::scaled_dot(), keep,
                spec::softmax(), Want::output | Want::log_sum_exp);

@@ -21,14 +21,15 @@ constexpr double kFarthest = 1e6;  ///< in half images
 /// The centre pixels, found in double: floor must not depend on the element type. i64 [batch,
 /// 2]: x, y of each image.
 Tensor centres_of(const Tensor& location, std::int64_t width, std::int64_t height) {
-  const auto places = location.detach().to(DType::f64).to_vector<double>();
+  const auto positions = location.detach().to(DType::f64).to_vector<double>();
   std::vector<std::int64_t> centres;
-  for (std::size_t i = 0; i < places.size(); ++i) {
+  for (std::size_t i = 0; i < positions.size(); ++i) {
     const auto size = static_cast<double>(i % 2 == 0 ? width : height);
     // A draw may leave the image, where zeros are seen; farther away nothing changes.
-    if (!(std::fabs(places[i]) <= kFarthest))
-      fail(kWhere, ": the location ", places[i], "; -1 to 1, or somewhat outside, is accepted");
-    centres.push_back(static_cast<std::int64_t>(std::floor((places[i] + 1.0) / 2.0 * size)));
+    if (!(std::fabs(positions[i]) <= kFarthest))
+      fail(kWhere, ": the location ", positions[i],
+           "; -1 to 1, or somewhat outside, is accepted");
+    centres.push_back(static_cast<std::int64_t>(std::floor((positions[i] + 1.0) / 2.0 * size)));
   }
   return Tensor::from(centres, {location.size(0), 2}).to(location.device());
 }

@@ -101,9 +101,9 @@ Tensor seen = network.forward(patches, place);)",
                   "detach_state: whether the state is left without gradient; true is usual",
        .snippet = R"(nn::GlimpsePolicy policy({.hidden_dim = 8, .sigma = 0.2});
 Tensor hidden = uniform({2, 3, 8}, -1, 1, nn::random());
-Tensor places = policy.draw(hidden, nn::random());
+Tensor positions = policy.draw(hidden, nn::random());
 Tensor reward = Tensor::full({2}, 1.0);
-Tensor loss = policy.forward(hidden, places, reward).reinforce_loss;)",
+Tensor loss = policy.forward(hidden, positions, reward).reinforce_loss;)",
        .run = run_policy,
        .example = Example()
                       .inputs({{"hidden", {3, 2, 4}}, {"sample", {3, 2, 2}}, {"reward", {3}}})

@@ -34,11 +34,11 @@ constexpr const char* kWhere = "attn::nn::hard_attention";
 void check_places(const Tensor& sample, std::int64_t locations, const Tensor& lengths) {
   const auto limits =
       padding::or_full(lengths, sample.size(0), locations).to_vector<std::int64_t>();
-  const auto places = sample.to_vector<std::int64_t>();
+  const auto positions = sample.to_vector<std::int64_t>();
   const auto steps = static_cast<std::size_t>(sample.size(1));
-  for (std::size_t i = 0; i < places.size(); ++i)
-    if (places[i] < -1 || places[i] >= limits[i / steps])
-      fail(kWhere, ": location ", places[i], " was drawn of ", limits[i / steps],
+  for (std::size_t i = 0; i < positions.size(); ++i)
+    if (positions[i] < -1 || positions[i] >= limits[i / steps])
+      fail(kWhere, ": location ", positions[i], " was drawn of ", limits[i / steps],
            "; one of them, or -1 for none, is accepted");
 }
 
@@ -48,9 +48,9 @@ Draw checked_draw(const Tensor& sample, std::int64_t locations, const Tensor& le
   if (sample.device() == Device::cpu || lengths.defined())
     check_places(sample, locations, lengths);
   const NoGrad off_the_tape;
-  const Tensor places = sample.to(device);
-  const Tensor drawn = affine(places.to(DType::f64), 1.0, 1.0).to(DType::boolean);
-  return {padding::keep_numbers(places, drawn, 0), drawn};
+  const Tensor positions = sample.to(device);
+  const Tensor drawn = affine(positions.to(DType::f64), 1.0, 1.0).to(DType::boolean);
+  return {padding::keep_numbers(positions, drawn, 0), drawn};
 }
 
 Draw checked_draw(const Tensor& sample, const Tensor& scores, const Tensor& lengths) {
@@ -140,7 +140,7 @@ Tensor draw_locations(const Tensor& scores, const Tensor& lengths, Random& rando
 
 HardBest hard_attention_best(const Tensor& scores, const Tensor& annotations,
                              const Tensor& lengths) {
-  const Keep keep = padding::keys(lengths);
+  const Mask keep = padding::keys(lengths);
   const Attended soft =
       attend({}, {}, {}, spec::given(scores), keep, spec::softmax(), Want::weights);
   const Attended best = attend({}, {}, annotations, spec::given(scores.detach()), keep,

@@ -9,7 +9,7 @@ DotProductAttention::DotProductAttention(const DotProductAttentionOptions& optio
     : dropout_(options.dropout) {}
 
 Attended DotProductAttention::forward(const Tensor& q, const Tensor& k, const Tensor& v,
-                                      const Keep& keep, const Want& want) const {
+                                      const Mask& keep, const Want& want) const {
   return attend(q, k, v, spec::scaled_dot(), keep, softmax_with_dropout(*this, dropout_), want);
 }
 

@@ -19,38 +19,39 @@ namespace {
 
 /// Which queries have a target, and which of those may point to it.
 struct Targets {
-  Tensor given;    ///< boolean [batch, queries]
-  Tensor allowed;  ///< the same
-  Tensor places;   ///< i64, 0 where none is given
+  Tensor given;      ///< boolean [batch, queries]
+  Tensor allowed;    ///< the same
+  Tensor positions;  ///< i64, 0 where none is given
 };
 
 Targets look_at(const Tensor& targets, const PointerReach& reach, std::int64_t batch,
-                std::int64_t queries, std::int64_t places) {
+                std::int64_t queries, std::int64_t positions) {
   if (!(targets.shape() == Shape{batch, queries}) || targets.dtype() != DType::i64)
     fail("attn::nn::Pointer: targets are ", targets.text(), "; i64[", batch, ", ", queries,
          "] is accepted");
   Targets seen{Tensor::empty({batch, queries}, DType::boolean),
                Tensor::empty({batch, queries}, DType::boolean),
                targets.to(Device::cpu).contiguous().clone()};
-  auto* wanted = seen.places.mutable_data<std::int64_t>();
+  auto* wanted = seen.positions.mutable_data<std::int64_t>();
   bool* given = seen.given.mutable_data<bool>();
   bool* allowed = seen.allowed.mutable_data<bool>();
-  const auto lengths = padding::or_full(reach.lengths, batch, places).to_vector<std::int64_t>();
+  const auto lengths =
+      padding::or_full(reach.lengths, batch, positions).to_vector<std::int64_t>();
   const Tensor visited =
       reach.visited.defined()
-          ? reach.visited.to(Device::cpu).expand({batch, queries, places}).contiguous()
+          ? reach.visited.to(Device::cpu).expand({batch, queries, positions}).contiguous()
           : Tensor();
   for (std::int64_t row = 0; row < batch * queries; ++row) {
     const std::int64_t place = wanted[row];
-    if (place < -1 || place >= places)
-      fail("attn::nn::Pointer: target ", place, "; -1 to ", places - 1, " are accepted");
+    if (place < -1 || place >= positions)
+      fail("attn::nn::Pointer: target ", place, "; -1 to ", positions - 1, " are accepted");
     given[row] = place >= 0;
     allowed[row] = place >= 0 && place < lengths[row / queries] &&
-                   !(visited.defined() && visited.data<bool>()[row * places + place]);
+                   !(visited.defined() && visited.data<bool>()[row * positions + place]);
     if (!given[row]) wanted[row] = 0;
   }
   const Device device = targets.device();
-  return {seen.given.to(device), seen.allowed.to(device), seen.places.to(device)};
+  return {seen.given.to(device), seen.allowed.to(device), seen.positions.to(device)};
 }
 
 }  // namespace
@@ -72,7 +73,7 @@ Pointed Pointer::forward(const Tensor& encoder, const Tensor& decoder,
                          const PointerReach& reach, const Tensor& targets) const {
   const Tensor keys = w1_(padding::zero_past(encoder, reach.lengths));
   const Tensor queries = w2_(decoder);
-  Keep keep = padding::keys(reach.lengths);
+  Mask keep = padding::keys(reach.lengths);
   if (reach.visited.defined()) keep = keep && !spec::dense(reach.visited);
   const Want want = targets.defined() ? Want::weights | Want::log_sum_exp : Want::weights;
   const Attended looked =
@@ -84,7 +85,7 @@ Pointed Pointer::forward(const Tensor& encoder, const Tensor& decoder,
   const Tensor counted = logical_and(seen.given, can);
   const Tensor scores =
       keys.size(1) == 0 ? Tensor::zeros(seen.given.shape(), queries.dtype(), queries.device())
-                        : target_scores(keys, queries, seen.places);
+                        : target_scores(keys, queries, seen.positions);
   // Where nothing is in reach the log of the sum is -inf, and nothing may be computed with it.
   const Tensor log_prob = scores - keep_where(looked.log_sum_exp, can);
   const Tensor reachable =

@@ -91,7 +91,7 @@ void PointerGenerator::look_with_coverage(const PointerGeneratorInputs& in,
                                           const Tensor& values, const Tensor& keys,
                                           PointerGenerated& made) const {
   const Tensor queries = w_s_(in.decoder_states);
-  const Keep keep = padding::keys(in.lengths) && in.keep;
+  const Mask keep = padding::keys(in.lengths) && in.keep;
   const spec::Score by = score(in);
   std::vector<Tensor> weights;
   std::vector<Tensor> contexts;

@@ -64,9 +64,9 @@ std::vector<Mechanism> pointer_mechanisms() {
        .made_of =
            "score additive, mask lengths and not visited, normalise softmax; nothing is pooled",
        .snippet = R"(nn::Pointer pointer({.encoder_dim = 8, .decoder_dim = 6, .hidden = 16});
-Tensor places = uniform({2, 5, 8}, -1, 1, nn::random());
+Tensor positions = uniform({2, 5, 8}, -1, 1, nn::random());
 Tensor queries = uniform({2, 3, 6}, -1, 1, nn::random());
-Tensor weights = pointer.forward(places, queries).weights;)",
+Tensor weights = pointer.forward(positions, queries).weights;)",
        .run = run_pointer,
        .example = Example()
                       .inputs({{"encoder_states", {3, 4, 3}},

@@ -46,7 +46,7 @@ Attended average_pooling(const Tensor& values, const Tensor& valid_lens, const W
          "; [batch, items, dim] is accepted");
   if (valid_lens.defined() && valid_lens.rank() != 1)
     fail("attn::nn::average_pooling: valid_lens ", valid_lens.text(), "; [batch] is accepted");
-  const Keep keep = valid_lens.defined() ? spec::lengths(valid_lens) : Keep{};
+  const Mask keep = valid_lens.defined() ? spec::lengths(valid_lens) : Mask{};
   // One query that scores everything 1; the mean divides by what is kept.
   const Tensor ones =
       Tensor::full({values.size(0), 1, values.size(1)}, 1.0, values.dtype(), values.device());
@@ -81,7 +81,7 @@ OutputHead::OutputHead(const OutputHeadOptions& options)
       w_o_(add("W_o", Linear({.in = options.value_dim, .out = options.out}))) {}
 
 OutputHead::Result OutputHead::forward(const Tensor& q, const Tensor& k, const Tensor& v,
-                                       const Keep& keep, const Want& want) const {
+                                       const Mask& keep, const Want& want) const {
   const Attended looked =
       attend(q, k, v, spec::scaled_dot(), keep, spec::softmax(), want | Want::output);
   return {activate(w_o_(looked.output), activation_), looked.output, looked.weights};

@@ -63,8 +63,8 @@ spec::Offset offset_of(const Given& given) {
 }
 
 /// Causal, if asked for, and lengths.
-Keep keep_of(const Given& given) {
-  const Keep lengths = keep_lengths(given);
+Mask keep_of(const Given& given) {
+  const Mask lengths = keep_lengths(given);
   return given.options.flag("causal", false) ? spec::causal(offset_of(given)) && lengths
                                              : lengths;
 }

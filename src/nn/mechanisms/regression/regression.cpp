@@ -43,7 +43,7 @@ Tensor as_rows(const Tensor& x, const char* what) {
 }  // namespace
 
 Attended nadaraya_watson(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& width,
-                         const Keep& keep, const Want& want) {
+                         const Mask& keep, const Want& want) {
   if (q.rank() < 2 || q.size(-2) == 0)
     return attend(q, k, v, spec::distance(width), keep, spec::softmax(), want);
   // Distances do not depend on where zero is. Far from it, (q - k) w would lose digits as
@@ -53,7 +53,7 @@ Attended nadaraya_watson(const Tensor& q, const Tensor& k, const Tensor& v, cons
 }
 
 Attended nadaraya_watson_scalar(const Tensor& queries, const Tensor& keys, const Tensor& values,
-                                const Tensor& width, const Keep& keep, const Want& want) {
+                                const Tensor& width, const Mask& keep, const Want& want) {
   const bool tiled = keys.rank() == 2 || values.rank() == 2;
   const auto fits = [&](const Tensor& x) {
     return x.rank() == 1 || (x.rank() == 2 && x.size(0) == queries.size(0));
@@ -107,7 +107,7 @@ std::vector<KernelRegression::Epoch> KernelRegression::fit(const Tensor& x, cons
 }
 
 Tensor KernelRegression::loss() const {
-  const Keep others = !spec::window(0, 0, 0);
+  const Mask others = !spec::window(0, 0, 0);
   const Tensor off = look(x_, others, Want::output).output - y_;
   return sum(square(off));
 }
@@ -119,7 +119,7 @@ Attended KernelRegression::predict(const Tensor& x, const Want& want) const {
   return found;
 }
 
-Attended KernelRegression::look(const Tensor& queries, const Keep& keep,
+Attended KernelRegression::look(const Tensor& queries, const Mask& keep,
                                 const Want& want) const {
   if (!x_.defined())
     fail("attn::nn::KernelRegression: there are no points; call fit() or keep() before");

@@ -79,7 +79,7 @@ SpatialLook SpatialAttention::forward(const Tensor& image, const Tensor& text,
   const std::int64_t height = image.size(2);
   const std::int64_t width = image.size(3);
   Tensor cells = image.flatten(2, 3).transpose(1, 2);
-  Keep keep;
+  Mask keep;
   if (mask.defined()) {
     const Tensor flags = mask.contiguous().reshape({batch, 1, height * width});
     cells = keep_where(cells, flags.transpose(1, 2));

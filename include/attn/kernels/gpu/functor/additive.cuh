@@ -100,7 +100,7 @@ void launch_additive_forward(const AdditiveForwardLaunch& launch, const St& stag
 
 /// additive_forward() of attn/kernels/gpu/attention.hpp for functors of your own and w
 /// [1, 1 or kv_heads, 1, channels]; |w| < 2^30.
-template <ScoreFunctor S, Mask M>
+template <ScoreFunctor S, MaskFunctor M>
 void additive_forward(const ForwardArgs<float>& args, const Table& weights,
                       const Stages<S, M, normalise::Softmax>& stages, void* workspace,
                       Stream stream) {
@@ -160,7 +160,7 @@ void launch_additive_backward(const BackwardArgs<float>& args, const Table& weig
 }
 
 /// additive_backward() for functors of your own; d_weights without data is not wanted.
-template <ScoreFunctor S, Mask M>
+template <ScoreFunctor S, MaskFunctor M>
 void additive_backward(const BackwardArgs<float>& args, const Table& weights,
                        const Stages<S, M, normalise::Softmax>& stages,
                        const TableGrad& d_weights, Stream stream) {

@@ -168,7 +168,7 @@ std::size_t decode_workspace_bytes(const ForwardArgs<T>& args) {
 
 /// decode() of attn/kernels/gpu/decode.hpp for functors of your own; the normaliser is a
 /// softmax, with a sink or without, and there are no factors of the weights.
-template <class T, ScoreFunctor S, Mask M, Normaliser N>
+template <class T, ScoreFunctor S, MaskFunctor M, Normaliser N>
 void decode(const ForwardArgs<T>& args, const Stages<S, M, N>& stages, void* workspace,
             Stream stream) {
   static_assert(N::kRunsMax && N::kCoupling == Coupling::output,

@@ -144,7 +144,7 @@ inline constexpr bool kChosenAtRunTime = requires { F::kChosenAtRunTime; };
 
 /// weight = factor(normaliser(mask(score(scale * q . k)))). Tables lie in the GPU's memory, in
 /// the order of the functors' slots.
-template <ScoreFunctor S, Mask M, Normaliser N, class F = NoFactor>
+template <ScoreFunctor S, MaskFunctor M, Normaliser N, class F = NoFactor>
 struct Stages {
   static constexpr int kScoreTables = score::kTablesOf<S>;
   static constexpr int kNormaliserTables = score::kTablesOf<N>;

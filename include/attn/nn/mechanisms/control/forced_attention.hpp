@@ -25,7 +25,7 @@ struct Steering {
 /// scores behind them get no gradient, and the share of the rest counts as a constant. Forced
 /// weights that sum to more than 1 throw InvalidArgument.
 Attended forced_attention(const Tensor& scores, const Tensor& values,
-                          const Steering& steering = {}, const Keep& keep = {},
+                          const Steering& steering = {}, const Mask& keep = {},
                           const Want& want = Want::output);
 
 }  // namespace attn::nn

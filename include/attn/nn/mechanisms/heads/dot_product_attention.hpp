@@ -21,7 +21,7 @@ class DotProductAttention : public Module {
 
   /// q [batch, queries, dim], k [batch, keys, dim], v [batch, keys, value_dim]; or all with a
   /// head axis after the batch.
-  Attended forward(const Tensor& q, const Tensor& k, const Tensor& v, const Keep& keep = {},
+  Attended forward(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& keep = {},
                    const Want& want = Want::output) const;
 
  private:

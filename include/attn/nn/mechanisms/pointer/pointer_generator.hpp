@@ -41,7 +41,7 @@ struct PointerGeneratorInputs {
   Tensor keys{};       ///< keys(encoder_states, lengths), made once
   Tensor looked_at{};  ///< covered of the step before; none: nothing was looked at
   // To steer it:
-  Keep keep{};               ///< beside the lengths
+  Mask keep{};               ///< beside the lengths
   double temperature = 1.0;  ///< scores are divided by it
 };
 

@@ -30,7 +30,7 @@ class OutputHead : public Module {
     Tensor weights;  ///< [batch, queries, keys], where they are wanted
   };
   /// q [batch, queries, dim], k [batch, keys, dim], v [batch, keys, value_dim].
-  Result forward(const Tensor& q, const Tensor& k, const Tensor& v, const Keep& keep = {},
+  Result forward(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& keep = {},
                  const Want& want = Want::output) const;
 
  private:

@@ -51,7 +51,7 @@ class KernelRegression : public Module {
   double width() const { return w_.item(); }
 
  private:
-  Attended look(const Tensor& queries, const Keep& keep, const Want& want) const;
+  Attended look(const Tensor& queries, const Mask& keep, const Want& want) const;
 
   Tensor w_;  ///< "w" [1]
   Tensor x_;  ///< [1, points, dim]

@@ -13,13 +13,13 @@ namespace attn::nn {
 /// dim], v [batch, keys, value_dim]. The width w is [1], [dim] (feature by feature) or none,
 /// which is 1. Distances are summed from differences, so near points keep their digits.
 Attended nadaraya_watson(const Tensor& q, const Tensor& k, const Tensor& v,
-                         const Tensor& width = {}, const Keep& keep = {},
+                         const Tensor& width = {}, const Mask& keep = {},
                          const Want& want = Want::output);
 
 /// The same for plain numbers: queries [queries], keys and values [keys], or either of them
 /// [queries, keys] where each query has its own. Output [queries], weights [queries, keys].
 Attended nadaraya_watson_scalar(const Tensor& queries, const Tensor& keys, const Tensor& values,
-                                const Tensor& width = {}, const Keep& keep = {},
+                                const Tensor& width = {}, const Mask& keep = {},
                                 const Want& want = Want::output);
 
 }  // namespace attn::nn

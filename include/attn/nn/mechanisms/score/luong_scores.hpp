@@ -60,7 +60,7 @@ class LocationAttention : public LuongAttention {
                         .max_keys = options.max_keys}) {}
 
   /// q [batch, queries, query_dim], v [batch, keys, value_dim], keys <= max_keys.
-  Attended forward(const Tensor& q, const Tensor& v, const Keep& keep = {},
+  Attended forward(const Tensor& q, const Tensor& v, const Mask& keep = {},
                    const Want& want = Want::output) const {
     return LuongAttention::forward(q, read({}, v, {}), 0, {.keep = keep, .want = want});
   }

@@ -16,7 +16,7 @@ namespace attn::nn {
 /// w = softmax(q . k), context = w v: q [batch, queries, dim], k [batch, keys, dim],
 /// v [batch, keys, value_dim]. Nothing is learnt.
 inline Attended dot_attention(const Tensor& q, const Tensor& k, const Tensor& v,
-                              const Keep& keep = {}, const Want& want = Want::output) {
+                              const Mask& keep = {}, const Want& want = Want::output) {
   return attend(q, k, v, spec::dot(), keep, spec::softmax(), want);
 }
 
@@ -26,7 +26,7 @@ inline Attended dot_attention(const Tensor& q, const Tensor& k, const Tensor& v,
 /// v [batch, keys, value_dim]. The scale is 1 / sqrt(dim) unless given: scores of unit inputs
 /// then have variance 1. Nothing is learnt.
 inline Attended scaled_dot_attention(const Tensor& q, const Tensor& k, const Tensor& v,
-                                     const Keep& keep = {}, const Want& want = Want::output,
+                                     const Mask& keep = {}, const Want& want = Want::output,
                                      std::optional<double> scale = {}) {
   const spec::Score score = scale ? spec::dot(*scale) : spec::scaled_dot();
   return attend(q, k, v, score, keep, spec::softmax(), want);
@@ -39,7 +39,7 @@ inline Attended scaled_dot_attention(const Tensor& q, const Tensor& k, const Ten
 /// dim], v [batch, keys, value_dim]. A vector of norm <= 1e-8 has no direction: its scores are
 /// 0 and it gets no gradient from them. Nothing is learnt.
 inline Attended cosine_attention(const Tensor& q, const Tensor& k, const Tensor& v,
-                                 const Keep& keep = {}, const Want& want = Want::output,
+                                 const Mask& keep = {}, const Want& want = Want::output,
                                  double scale = 1.0) {
   return attend(q, k, v, spec::cosine(scale), keep, spec::softmax(), want);
 }

@@ -1,4 +1,4 @@
-#include "attn/tensor/spec/keep.hpp"
+#include "attn/tensor/spec/mask.hpp"
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ using Flag = std::function<bool(std::int64_t, std::int64_t, std::int64_t, std::i
 const Small kSize;
 
 /// The mask keeps what `flag` says, in values and gradients.
-void expect_keeps(const Keep& keep, const Flag& flag) {
+void expect_keeps(const Mask& keep, const Flag& flag) {
   const Tensors in = kSize.inputs();
   const Tensor scores = dot_products(in[0], in[1]) * 0.5;
   expect_attends({.keep = keep}, in, softmax(scores, -1, flag_pairs(kSize, flag)));
@@ -123,7 +123,7 @@ TEST(SpecKeep, AroundACentreOfEachQuery) {
 
 TEST(SpecKeep, MasksCombine) {
   const auto lengths = [](std::int64_t b) { return b == 0 ? 4 : 2; };
-  const Keep valid = spec::lengths(numbers({4, 2}, {2}));
+  const Mask valid = spec::lengths(numbers({4, 2}, {2}));
   expect_keeps(
       spec::causal() && valid && spec::window(2, 2),
       [&](auto b, auto, auto i, auto j) { return j <= i + 2 && j < lengths(b) && j >= i; });
@@ -165,7 +165,7 @@ TEST(SpecKeep, WritingToFlagsBeforeBackwardIsNoticed) {
 
 TEST(SpecKeep, WrongMasksAreRefused) {
   const Tensors in = kSize.inputs();
-  const auto run = [&](const Keep& keep) { attend(in[0], in[1], in[2], spec::dot(), keep); };
+  const auto run = [&](const Mask& keep) { attend(in[0], in[1], in[2], spec::dot(), keep); };
   EXPECT_THROW(run(spec::lengths(numbers({4, 6}, {2}))), InvalidArgument);
   EXPECT_THROW(run(spec::lengths(numbers({4, -1}, {2}))), InvalidArgument);
   EXPECT_THROW(run(spec::lengths(numbers({4}, {1}))), InvalidArgument);
