@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
+#include <type_traits>
 #include <utility>
 
 #include "attn/kernels/catalogue.hpp"
@@ -51,10 +52,9 @@ struct StageTable {
 const StageTable& stage_table(Target target);
 
 /// One pointer for each built target: the catalogue's, or what the functor's author compiled.
-template <template <class, Target> class Kernels, class F, int kKind, class Ops,
-          std::size_t kCount>
-std::array<const Ops*, kTargets> kernels_of(const Ops* const (StageTable::*list)[kCount]) {
-  std::array<const Ops*, kTargets> ops{};
+template <template <class, Target> class Kernels, class F, int kKind, class List>
+std::array<std::remove_extent_t<List>, kTargets> kernels_of(List StageTable::* list) {
+  std::array<std::remove_extent_t<List>, kTargets> ops{};
   const auto fill = [&]<std::size_t... kIndex>(std::index_sequence<kIndex...>) {
     const auto of = [&]<Target kSet>() {
       if constexpr (kKind >= 0) {
