@@ -1,7 +1,7 @@
 // Formulas without a browser: the dialect is read, and all that the registry has can be read.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -33,9 +33,14 @@ function told(node) {
 }
 const read = (text) => statements(text).map(row);
 
-// As docs/mechanisms.md prints them; a C++ test holds it to the registry.
-const markdown = readFileSync(process.env.ATTN_MECHANISMS ?? join(here, '../../../docs/mechanisms.md'), 'utf8');
-const registry = [...markdown.matchAll(/^### (\S+)\n\n.*\n\n {4}(.+)$/gm)].map(([, name, formula]) => ({ name, formula }));
+// As the tables of the registry have them, strings that stand behind one another being one.
+const families = process.env.ATTN_MECHANISMS ?? join(here, '../../../src/nn/mechanisms');
+const registry = readdirSync(families).flatMap((family) => {
+  const table = join(families, family, 'register.cpp');
+  if (!existsSync(table)) return [];
+  return [...readFileSync(table, 'utf8').matchAll(/\.name = "([^"]+)",[^]*?\.formula =\s*((?:"(?:[^"\\]|\\.)*"\s*)+)/g)]
+    .map(([, name, texts]) => ({ name, formula: texts.match(/"(?:[^"\\]|\\.)*"/g).map((text) => JSON.parse(text)).join('') }));
+});
 
 test('What stands low, high, over and under', () => {
   assert.deepEqual(read('out = softmax(q k^T / sqrt(d)) v'), ['out = softmax({q k^{T} / √{d}}) v']);
