@@ -1,3 +1,5 @@
+#include "attn/tensor/spec/mask.hpp"
+
 #include <array>
 #include <climits>
 #include <cstddef>
@@ -20,7 +22,6 @@
 #include "attn/mask/none.hpp"
 #include "attn/mask/prefix.hpp"
 #include "attn/mask/sliding_window.hpp"
-#include "attn/tensor/spec/mask.hpp"
 #include "attn/tensor/spec/stage.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tensor/op.hpp"
