@@ -18,6 +18,7 @@
 #include "attn/kernels/cpu/attention.hpp"
 #include "attn/kernels/erase.hpp"
 #include "attn/kernels/recipe.hpp"
+#include "attn/score/lambda.hpp"
 #include "support/tolerance.hpp"
 
 namespace attn {
@@ -282,6 +283,13 @@ TEST(Route, SaysWhy) {
 TEST(Route, ASlowOneHasANote) {
   EXPECT_EQ(note_of(Route::gpu_hopper, on_gpu(DType::bf16, 4096, 128)), nullptr);
   EXPECT_EQ(note_of(Route::cpu_packed, on_cpu(100, 100)), nullptr);
+  Call own = on_cpu(100, 100);
+  Recipe with_lambda;
+  with_lambda.scores = {score_stage(score::lambda([](auto s, auto) { return s; }))};
+  own.recipe = &with_lambda;
+  EXPECT_NE(note_of(Route::cpu_packed, own), nullptr);
+  EXPECT_NE(std::string(speed_of(Route::cpu_packed, own)).find("not measured"),
+            std::string::npos);
   EXPECT_NE(note_of(Route::gpu_general, on_gpu(DType::bf16, 4096, 96)), nullptr);
   EXPECT_NE(note_of(Route::gpu_rows, on_gpu(DType::f64, 4096, 96)), nullptr);
 }

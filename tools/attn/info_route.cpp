@@ -16,6 +16,8 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
+#include "attn/core/macros.hpp"
+#include "attn/core/site.hpp"
 #include "attn/files/printable.hpp"
 #include "attn/kernels/catalogue.hpp"
 #include "attn/kernels/erase.hpp"
@@ -68,6 +70,14 @@ void add_weight(Query& query) {
   query.recipe.weight_modifiers.push_back(erase_weight(F{}, {}));
 }
 
+/// A functor of the user's own, of which recipes know nothing.
+struct Own {
+  template <class V>
+  ATTN_FN V forward(V s, Site<V>) const {
+    return s;
+  }
+};
+
 struct Word {
   std::string_view name;
   void (*apply)(Query&);
@@ -88,6 +98,7 @@ constexpr std::array kWords{
     Word{"t5", &add_score<score::T5Bias>},
     Word{"gaussian", &add_score<score::Gaussian>},
     Word{"bias", &add_score<score::Bias>},
+    Word{"functor", &add_score<Own>},
     Word{"dropout", &add_weight<normalise::Dropout>},
     Word{"additive", &set_similarity<Similarity::additive>},
     Word{"cosine", &set_similarity<Similarity::cosine>},
@@ -109,7 +120,8 @@ constexpr std::array kWords{
 [[noreturn]] void refuse(const std::string& word) {
   std::string accepted;
   for (const Word& known : kWords) accepted += fmt::format("{}, ", known.name);
-  fail("attn info --route: ", files::printable(word, 40), "; accepted are ", accepted,
+  fail("attn info --route: there is no word ", files::in_quotes(word), "; accepted are ",
+       accepted,
        "window=W, kv_heads=K, values=E, and sizes: batch x heads x queries x channels, as "
        "1x16x4096x128, or with keys before the channels, as 1x8x1x65536x128");
 }

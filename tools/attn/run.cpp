@@ -179,14 +179,22 @@ int parsed(const std::vector<std::string>& arguments, const Streams& streams) {
       ->check(CLI::Range(1, 1024));
 
   bool json = false;
-  CLI::App* about =
-      app.add_subcommand("info", "Show the CPU, the kernels for it, threads and caches");
+  CLI::App* about = app.add_subcommand(
+      "info", "Show the CPU, its kernels, threads and caches, and which kernel a call takes");
   about->footer(
       "\nWhich instruction set the kernels take here, how many threads, what the caches hold "
       "and\n"
       "whether there is a GPU. With --route: which kernels a call of attention takes, why, and "
       "how\n"
-      "fast they are.\n"
+      "fast they are. A call is an element type (f32, bf16, f16, f64), sizes, and what of "
+      "these it "
+      "has:\n"
+      "causal, lengths, prefix, documents, dense, window=W; softcap, alibi, relative, t5, "
+      "gaussian,\n"
+      "bias, functor (one of your own), dropout; additive, cosine, distance; sink, sigmoid, "
+      "mean,\n"
+      "identity, sparsemax, hard; kv_heads=K, values=E; weights, train, paged, packed; linear, "
+      "decays.\n"
       "\nExamples:\n"
       "    attn info\n"
       "    attn info --json\n"

@@ -161,6 +161,7 @@ AnyScore score_stage(const F& f, std::initializer_list<Table> tables = {}) {
   AnyScore any = erase_score(f, tables);
   if constexpr (OneFileFunctor<F>) {
     any.ops.fill(&cpu::ScalarTile<F>::kOps);
+    any.one_by_one = true;
   } else {
     any.ops = cpu::kernels_of<cpu::ScoreKernels, F, catalogue::kKind<F, catalogue::Scores>>(
         &cpu::StageTable::scores);
@@ -181,6 +182,7 @@ AnyWeight weight_stage(const F& f, std::initializer_list<Table> tables = {}) {
   AnyWeight any = erase_weight(f, tables);
   if constexpr (OneFileFunctor<F>) {
     any.stage.ops.fill(&cpu::ScalarTile<F>::kOps);
+    any.stage.one_by_one = true;
   } else {
     any.stage.ops =
         cpu::kernels_of<cpu::WeightKernels, F, catalogue::kKind<F, catalogue::Weights>>(

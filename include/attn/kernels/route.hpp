@@ -93,7 +93,7 @@ std::string why(const Call& call);
 /// What was measured of the route, with the machine (docs/performance.md).
 const char* speed_of(Route route, const Call& call);
 /// Advice where a route is more than five times slower than the best of its device, or was
-/// never measured and runs in plain loops; else null.
+/// never measured and runs in plain loops, and of a lambda; else null.
 const char* note_of(Route route, const Call& call);
 
 /// Calls of this thread on the route's device take it as long as this lives.

@@ -104,6 +104,7 @@ struct AnyScore {
   StageData data;
   int kind = -1;              ///< its place in the catalogue; -1: a functor of your own
   bool reads_memory = false;  ///< besides its tables, where the kernels run
+  bool one_by_one = false;    ///< its tiles go score by score: a lambda
   /// Looks at which entries the functor reads for one score, without reading them.
   void (*reach)(const StageData&, const Site<double>&, TableReach&) = nullptr;
   double (*forward)(const StageData&, double s, const Site<double>&) = nullptr;
