@@ -51,6 +51,10 @@ class CachedModel : public Seq2Seq {
     const auto& model = static_cast<const Model&>(*this);
     return std::make_unique<CachedDecoding<Model>>(model, model.begin(source, lengths));
   }
+
+ private:
+  friend Model;
+  CachedModel() = default;
 };
 
 }  // namespace attn::models

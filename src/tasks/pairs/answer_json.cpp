@@ -34,8 +34,8 @@ nlohmann::json heads_json(const PairModel& model, const Answer& answer,
     list.push_back({{"part", head.part},
                     {"layer", head.layer},
                     {"head", head.head},
-                    {"rows", *head.rows},
-                    {"columns", *head.columns},
+                    {"rows", head.rows.value_or(maps::Labels())},
+                    {"columns", head.columns.value_or(maps::Labels())},
                     {"weights", rows_json(head.weights.values, head.weights.columns)}});
   return list;
 }

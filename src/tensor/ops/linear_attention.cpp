@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/kernels/gpu/linear.hpp"
 #include "attn/kernels/linear.hpp"

@@ -3,6 +3,7 @@
 
 #include "attn/core/macros.hpp"
 #include "attn/core/math.hpp"
+#include "attn/kernels/cpu/lane.hpp"
 #include "attn/kernels/stage.hpp"
 #include "kernels/cpu/decode/decode.hpp"
 #include "kernels/cpu/isa_table.hpp"

@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "attn/core/macros.hpp"
-#include "attn/core/math.hpp"
 #include "attn/kernels/cpu/lane.hpp"
 #include "attn/kernels/cpu/lane_math.hpp"
 #include "attn/kernels/stage.hpp"

@@ -9,6 +9,7 @@
 #include <cstddef>
 
 #include "attn/core/concepts.hpp"
+#include "attn/kernels/cpu/lane.hpp"
 #include "attn/kernels/cpu/target.hpp"
 #include "attn/kernels/stage.hpp"
 #include "kernels/cpu/packed/backward_plan.hpp"

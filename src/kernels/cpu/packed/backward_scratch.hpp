@@ -9,6 +9,7 @@
 #include "attn/core/dtype.hpp"
 #include "attn/core/macros.hpp"
 #include "attn/core/table.hpp"
+#include "attn/kernels/cpu/lane.hpp"
 #include "attn/kernels/cpu/target.hpp"
 #include "attn/kernels/recipe.hpp"
 #include "attn/kernels/stage.hpp"
