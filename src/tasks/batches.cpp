@@ -136,6 +136,33 @@ std::vector<Rows> make_batches(std::span<const EncodedPair> pairs, std::int64_t 
   return batches;
 }
 
+std::vector<Rows> make_batches(std::span<const std::int64_t> costs, std::int64_t most,
+                               std::uint64_t seed, std::int64_t epoch) {
+  Random random = Random(seed).named("batches " + std::to_string(epoch));
+  std::vector<std::int64_t> order =
+      permutation(static_cast<std::int64_t>(costs.size()), random).to_vector<std::int64_t>();
+  const auto cost = [&](std::int64_t row) { return costs[static_cast<std::size_t>(row)]; };
+  std::vector<Rows> batches;
+  for (auto begin = order.begin(); begin != order.end();) {
+    std::int64_t seen = 0;
+    auto end = begin;
+    while (end != order.end() && seen < kPool * most) seen += cost(*end++);
+    std::sort(begin, end, [&](std::int64_t a, std::int64_t b) {
+      return std::pair(cost(a), a) < std::pair(cost(b), b);
+    });
+    Rows rows;
+    for (; begin != end; ++begin) {
+      // Sorted: the new row is the costliest.
+      if (!rows.empty() && (static_cast<std::int64_t>(rows.size()) + 1) * cost(*begin) > most)
+        batches.push_back(std::exchange(rows, {}));
+      rows.push_back(*begin);
+    }
+    if (!rows.empty()) batches.push_back(std::move(rows));
+  }
+  shuffle(batches, random);
+  return batches;
+}
+
 models::Batch collate(std::span<const EncodedPair> pairs, const Rows& rows) {
   Extent extent;
   for (const std::int64_t row : rows)

@@ -9,11 +9,13 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "attn/core/error.hpp"
 #include "attn/files/json.hpp"
 #include "attn/files/printable.hpp"
+#include "attn/maps/map.hpp"
 #include "attn/models/search.hpp"
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/answerer.hpp"
@@ -46,6 +48,36 @@ Input Example::input() const {
   Input input;
   input.parts = parts;
   return input;
+}
+
+nlohmann::json Model::json_of(const Input& input, const Reply& reply, Detail detail) const {
+  const Answer& best = reply.answers.front();
+  nlohmann::json json{{"text", best.text}, {"notes", reply.notes}};
+  if (best.output) json["output"] = tasks::json_of(*best.output);
+  for (const auto& [name, numbers] : best.numbers) json["numbers"][name] = numbers;
+  if (reply.answers.size() > 1)
+    for (const Answer& answer : reply.answers)
+      json["answers"].push_back({{"text", answer.text}, {"score", answer.score}});
+  if (detail != Detail::none && !reply.pieces.empty())
+    json["map"] = nlohmann::json::parse(
+        maps::to_json(map(input, reply.pieces.front(), detail == Detail::heads ? "all" : "")));
+  return json;
+}
+
+nlohmann::json Model::line_of(const std::string& name, const Input& input, const Reply& reply,
+                              Detail detail) const {
+  nlohmann::json line = json_of(input, reply, detail);
+  if (!name.empty()) line["file"] = files::printable(name, 4096);
+  for (const auto& [part, value] : input.parts)
+    if (const auto* text = std::get_if<std::string>(&value)) line["input"][part] = *text;
+  return line;
+}
+
+std::vector<std::string> Task::fields() const {
+  std::vector<std::string> names;
+  for (const TaskCard::Part& part : card().parts) names.push_back(part.name);
+  if (names.empty()) names.emplace_back("text");
+  return names;
 }
 
 Input Task::input_of(const nlohmann::json& request) const {

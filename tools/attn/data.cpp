@@ -12,6 +12,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "attn/core/error.hpp"
@@ -20,7 +22,9 @@
 #include "attn/tasks/corpus_report.hpp"
 #include "attn/tasks/embed/fetch.hpp"
 #include "attn/tasks/fetch/cache.hpp"
+#include "attn/tasks/fetch/prepared.hpp"
 #include "attn/tasks/task.hpp"
+#include "attn/tasks/value.hpp"
 #include "tools/attn/checks.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/output_path.hpp"
@@ -37,6 +41,7 @@ using nlohmann::json;
 struct DataOptions {
   std::string task;
   std::string out;
+  std::string from;
   std::string make_split;
   std::string gaps;
   std::size_t samples = 3;
@@ -91,6 +96,22 @@ void print_report(const tasks::CorpusReport& report, const Streams& streams) {
                leak.sources, leak.targets);
 }
 
+/// Whether all that is read of an example are texts.
+bool has_texts(const tasks::Example& example) {
+  return std::all_of(example.parts.begin(), example.parts.end(), [](const auto& part) {
+    return std::holds_alternative<std::string>(part.second);
+  });
+}
+
+/// Its source, or the texts of its parts.
+std::vector<std::string> texts_of(const tasks::Example& example) {
+  if (example.parts.empty()) return {example.source};
+  std::vector<std::string> texts;
+  for (const auto& [name, value] : example.parts)
+    if (const auto* text = std::get_if<std::string>(&value)) texts.push_back(*text);
+  return texts;
+}
+
 void print_corpus(const Shown& shown, const Streams& streams) {
   if (const std::string facts = shown.task.facts_text(shown.corpus); !facts.empty()) {
     fmt::print(streams.out, "{}\n{}", shown.task.name(), facts);
@@ -108,12 +129,13 @@ void print_corpus(const Shown& shown, const Streams& streams) {
   for (const std::string& note : shown.corpus.notes)
     fmt::print(streams.out, "  note: {}\n", note);
   for (const tasks::Example& sample : shown.samples) {
-    if (!sample.parts.empty()) {
+    if (!sample.parts.empty() && !has_texts(sample)) {
       fmt::print(streams.out, "\n{}  {}\n", text_art(picture_of(sample)),
                  sample.targets.front());
       continue;
     }
-    fmt::print(streams.out, "\n  {}\n    {}\n", sample.id, sample.source);
+    fmt::print(streams.out, "\n  {}\n", sample.id);
+    for (const std::string& text : texts_of(sample)) fmt::print(streams.out, "    {}\n", text);
     for (const std::string& target : sample.targets)
       fmt::print(streams.out, "    -> {}\n", target);
   }
@@ -150,9 +172,11 @@ json corpus_json(const Shown& shown) {
   for (const tasks::Baseline& baseline : shown.baselines)
     for (const auto& [metric, score] : baseline.scores)
       out["baselines"][baseline.name][metric] = score;
-  for (const tasks::Example& sample : shown.samples)
-    out["samples"].push_back(
-        {{"id", sample.id}, {"source", sample.source}, {"targets", sample.targets}});
+  for (const tasks::Example& sample : shown.samples) {
+    json one{{"id", sample.id}, {"source", sample.source}, {"targets", sample.targets}};
+    for (const auto& [name, value] : sample.parts) one[name] = tasks::json_of(value);
+    out["samples"].push_back(std::move(one));
+  }
   return out;
 }
 
@@ -160,7 +184,12 @@ void write_part(const fs::path& path, const std::vector<tasks::Example>& part) {
   files::AtomicFile file(path);
   std::string rows;
   for (const tasks::Example& example : part) {
-    rows += example.source;
+    const char* before = "";
+    for (std::string text : texts_of(example)) {
+      std::replace(text.begin(), text.end(), '\n', ' ');
+      rows += before + text;
+      before = "\t";
+    }
     for (const std::string& target : example.targets) rows += "\t" + target;
     rows += "\n";
   }
@@ -185,7 +214,7 @@ int fetch(const tasks::Download& download, const DataOptions& options, const Str
 void write_parts(const DataOptions& options, const Shown& shown, const Streams& streams) {
   std::FILE* out = options.json ? streams.err : streams.out;
   const tasks::Corpus& corpus = shown.corpus;
-  if (!corpus.test.empty() && !corpus.test.front().parts.empty()) {
+  if (!corpus.test.empty() && !has_texts(corpus.test.front())) {
     save_pictures(options.out, shown.samples);
     fmt::print(out, "\nWritten to {}: {} {} as PNG files, captions.tsv\n", options.out,
                shown.samples.size(), shown.task.card().examples);
@@ -198,6 +227,15 @@ void write_parts(const DataOptions& options, const Shown& shown, const Streams& 
   fmt::print(out, "\nWritten to {}: train.tsv, development.tsv, test.tsv\n", options.out);
 }
 
+/// Takes the prepared files of a task into the cache.
+void take(const std::string& folder, const tasks::Task& task, const tasks::Say& say) {
+  const std::vector<tasks::PreparedFile> files = task.prepared();
+  if (files.empty())
+    fail("attn data: --from takes prepared files; the data of ", task.name(), " is fetched");
+  for (const std::string& name : tasks::take_prepared(folder, files, say))
+    say(name + " is in the cache; its checksum is right");
+}
+
 int data(const DataOptions& options, const Streams& streams) {
   if (!options.out.empty()) check_output_folder(options.out);
   for (const std::string& file : {options.gaps, options.make_split})
@@ -206,6 +244,7 @@ int data(const DataOptions& options, const Streams& streams) {
     if (download.name == options.task) return fetch(download, options, streams);
   const tasks::Task& task = tasks::task_named(options.task);
   const tasks::Say say = progress(streams);
+  if (!options.from.empty()) take(options.from, task, say);
   json what = task.defaults({}, nullptr).what;
   task.read(asked_by(options.flags, task, "attn data"), "the command", what);
   if (!options.make_split.empty()) {
@@ -279,6 +318,10 @@ void add_data(CLI::App& app, Action& action) {
       ->type_name("TASK")
       ->check(CLI::IsMember(names));
   add_setting_flags(*command, options->flags, {tasks::Setting::About::data});
+  command
+      ->add_option("--from", options->from,
+                   "Folder with the prepared files of the task, which are taken into the cache")
+      ->type_name("DIR");
   command
       ->add_option("--samples", options->samples, "Number of test examples to show; default 3")
       ->check(at_least(0));

@@ -15,6 +15,7 @@
 #include <sstream>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "attn/core/error.hpp"
@@ -165,6 +166,8 @@ void write_answers(const std::string& path, const std::vector<tasks::Example>& e
       line["source"] = examples[i].source;
     } else {
       line[card.one_example] = i;
+      for (const auto& [name, value] : examples[i].parts)
+        if (const auto* part = std::get_if<std::string>(&value)) line[name] = *part;
     }
     text += line.dump() + "\n";
   }

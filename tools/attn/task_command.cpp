@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +20,7 @@
 #include <string>
 #include <system_error>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "attn/core/error.hpp"
@@ -50,6 +52,7 @@ using Reads = tasks::TaskCard::Reads;
 
 constexpr std::uint64_t kLargestFile = std::uint64_t{64} << 20;
 constexpr const char* kOfLines = "-";
+constexpr std::size_t kLabelsShown = 5;
 
 struct TaskOptions {
   std::vector<std::string> arguments;  ///< texts or files; "-" is standard input, a line each
@@ -93,6 +96,16 @@ void check_end(const std::istream& in) {
     fail<FileError>("standard input cannot be read further; is it a file or a pipe?");
 }
 
+/// "PREMISE HYPOTHESIS".
+std::string words_of(const tasks::TaskCard& card) {
+  std::string words;
+  for (const auto& part : card.parts) {
+    words += words.empty() ? "" : " ";
+    for (const char c : part.name) words += static_cast<char>(std::toupper(c));
+  }
+  return words;
+}
+
 /// What is wrong with the flags together, before a model is loaded; "": nothing.
 std::string problem_with(const TaskOptions& options, const tasks::TaskCard& card) {
   const auto& given = options.arguments;
@@ -102,6 +115,10 @@ std::string problem_with(const TaskOptions& options, const tasks::TaskCard& card
     return "no picture is named; give PNG files, or --sample 5 for test examples";
   if (card.reads == Reads::files && given.empty() && options.text.empty())
     return "name a file, - or --text TEXT";
+  const bool of_lines = given.size() == 1 && given.front() == kOfLines;
+  if (card.reads == Reads::parts && given.size() != card.parts.size() && !of_lines)
+    return fmt::format("{} words were given; {} are accepted, or - for lines of them with tabs",
+                       given.size(), words_of(card));
   if (card.reads != Reads::pictures && given.size() > 1 &&
       std::count(given.begin(), given.end(), kOfLines) > 0)
     return fmt::format("- is standard input and stands alone; {} texts were given",
@@ -126,6 +143,20 @@ std::string text_of(const std::string& argument) {
   return files::read_text(argument, kLargestFile);
 }
 
+/// The parts of a line, between tabs, as many as the task has; the last one takes the rest.
+tasks::Input input_of_line(const tasks::TaskCard& card, const std::string& line) {
+  if (card.reads != Reads::parts) return line;
+  tasks::Input input;
+  std::size_t begin = 0;
+  for (const auto& part : card.parts) {
+    const bool last = &part == &card.parts.back();
+    const std::size_t end = last ? line.size() : std::min(line.find('\t', begin), line.size());
+    input.parts.emplace(part.name, line.substr(begin, end - begin));
+    begin = std::min(end + 1, line.size());
+  }
+  return input;
+}
+
 /// An input with its name in messages.
 struct Question {
   tasks::Input input;
@@ -136,8 +167,11 @@ struct Question {
   std::string problem{};  ///< why it is not answered; "": it is
 
   bool is_blank() const {
-    const auto* text = input.find<std::string>("text");
-    return text != nullptr && files::is_utf8(*text) && text::normalise(*text).empty();
+    return !input.parts.empty() &&
+           std::all_of(input.parts.begin(), input.parts.end(), [](const auto& part) {
+             const auto* text = std::get_if<std::string>(&part.second);
+             return text != nullptr && files::is_utf8(*text) && text::normalise(*text).empty();
+           });
   }
 };
 
@@ -179,14 +213,15 @@ class Answering {
 
   /// Whether all lines could be answered.
   bool lines(std::istream& in) {
+    one_line_each_ = true;
     bool all = true;
     std::vector<Question> waiting;
     std::string line;
     for (std::size_t number = 1; std::getline(in, line); ++number) {
       if (!line.empty() && line.back() == '\r') line.pop_back();
-      Question& one = waiting.emplace_back(
-          Question{line, "line " + std::to_string(number) + " of standard input"});
-      one.problem = problem_of(one);
+      Question& one = waiting.emplace_back(Question{
+          input_of_line(card_, line), "line " + std::to_string(number) + " of standard input"});
+      one.problem = problem_of(one, line.size());
       all = all && one.problem.empty();
       // Whoever writes a line and waits for its answer gets it; a file is read in batches.
       if (waiting.size() < static_cast<std::size_t>(options_.lines) && more_waits(in)) continue;
@@ -199,8 +234,7 @@ class Answering {
   }
 
  private:
-  std::string problem_of(const Question& line) const {
-    const std::size_t bytes = line.input.text().size();
+  std::string problem_of(const Question& line, std::size_t bytes) const {
     if (bytes > kLongestLine)
       return fmt::format("has {} bytes; at most {} are read", bytes, kLongestLine);
     return line.is_blank() ? "" : answerer_.refusal(line.input);
@@ -260,7 +294,20 @@ class Answering {
       if (!question.truth.empty() && question.truth != answer.text)
         fmt::print(streams_.out, "\t(right: {})", question.truth);
       fmt::print(streams_.out, "\n");
+      if (!one_line_each_ && question.label.empty()) print_labels(answer);
     }
+  }
+
+  /// How likely the likeliest labels are, below the one that was chosen.
+  void print_labels(const tasks::Answer& answer) {
+    const auto* labels = answer.output ? std::get_if<tasks::Labels>(&*answer.output) : nullptr;
+    if (labels == nullptr || labels->empty()) return;
+    const char* before = "";
+    for (std::size_t i = 0; i < std::min(labels->size(), kLabelsShown); ++i) {
+      fmt::print(streams_.out, "{}{} {:.3f}", before, (*labels)[i].name, (*labels)[i].score);
+      before = "  ";
+    }
+    fmt::print(streams_.out, "\n");
   }
 
   const tasks::TaskCard& card_;
@@ -269,12 +316,22 @@ class Answering {
   const Streams& streams_;
   tasks::Answerer answerer_;
   AnswerMaps maps_;
+  bool one_line_each_ = false;  ///< a line of the output for each line of the input
 };
 
 std::vector<Question> questions_of(const tasks::Task& task, const TaskOptions& options,
                                    const Streams& streams) {
   std::vector<Question> questions;
   if (!options.text.empty()) return {Question{options.text, ""}};
+  if (task.card().reads == Reads::parts) {
+    tasks::Input input;
+    for (std::size_t i = 0; i < options.arguments.size(); ++i) {
+      const auto& part = task.card().parts[i];
+      const std::string& word = options.arguments[i];
+      input.parts.emplace(part.name, part.file ? text_of(word) : word);
+    }
+    return {Question{std::move(input), "the input"}};
+  }
   for (const std::string& argument : options.arguments) {
     switch (task.card().reads) {
       case Reads::texts:
@@ -286,6 +343,8 @@ std::vector<Question> questions_of(const tasks::Task& task, const TaskOptions& o
       case Reads::pictures:
         questions.push_back({read_picture(argument), "", argument, argument});
         break;
+      case Reads::parts:
+        break;  // above
     }
   }
   if (options.samples == 0) return questions;
@@ -318,9 +377,14 @@ int run_task(const tasks::Task& task, const TaskOptions& options, const Streams&
 }
 
 void add_input_options(CLI::App& command, const tasks::TaskCard& card, TaskOptions& options) {
-  CLI::Option* given = command.add_option(card.argument, options.arguments, card.argument_help)
+  std::string help = card.argument_help;
+  if (card.reads == Reads::parts) {
+    help = words_of(card) + ", or - for lines of them with tabs between";
+    for (const auto& part : card.parts) help += "\n" + part.name + ": " + part.help;
+  }
+  CLI::Option* given = command.add_option(card.argument, options.arguments, help)
                            ->type_name(card.argument_type)
-                           ->required(card.reads == Reads::texts);
+                           ->required(card.reads == Reads::texts || card.reads == Reads::parts);
   if (card.reads == Reads::files)
     command.add_option("--text", options.text, "The text itself, in place of a file")
         ->excludes(given);

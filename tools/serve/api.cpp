@@ -118,9 +118,11 @@ tasks::Choices choices_of(const Fields& fields, const tasks::Task& task, const L
 /// Fields that a request to a task may have; null: a task that nobody knows.
 std::vector<std::string> known_fields(const tasks::Task* task) {
   std::vector<std::string> known{"task", "model"};
-  for (const std::string& field :
-       task == nullptr ? std::vector<std::string>{"text"} : task->fields())
-    known.push_back(field);
+  if (task == nullptr) {
+    known.emplace_back("text");
+  } else {
+    for (const std::string& field : task->fields()) known.push_back(field);
+  }
   if (task != nullptr && !task->card().variants.empty())
     known.push_back(task->card().variant_flag);
   if (task == nullptr || task->search() != nullptr)

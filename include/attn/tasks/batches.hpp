@@ -51,6 +51,11 @@ using Rows = std::vector<std::int64_t>;
 std::vector<Rows> make_batches(std::span<const EncodedPair> pairs, std::int64_t tokens,
                                std::uint64_t seed, std::int64_t epoch);
 
+/// The same for anything that has a cost; a batch costs at most `most`, each of its rows as
+/// much as the costliest.
+std::vector<Rows> make_batches(std::span<const std::int64_t> costs, std::int64_t most,
+                               std::uint64_t seed, std::int64_t epoch);
+
 /// The chosen pairs, padded.
 models::Batch collate(std::span<const EncodedPair> pairs, const Rows& rows);
 

@@ -21,6 +21,7 @@
 #include "attn/nn/module.hpp"
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/corpus.hpp"
+#include "attn/tasks/fetch/prepared.hpp"
 #include "attn/tasks/learner.hpp"
 #include "attn/tasks/scores.hpp"
 #include "attn/tasks/training_run.hpp"
@@ -59,12 +60,11 @@ class Model {
   /// every head of "all" parts, of "encoder", "decoder" or "cross".
   virtual maps::Map map(const Input& input, const Piece& piece,
                         std::string_view heads = {}) const = 0;
-  /// What POST /api/TASK answers.
-  virtual nlohmann::json json_of(const Input& input, const Reply& reply,
-                                 Detail detail) const = 0;
+  /// What POST /api/TASK answers: text, output, notes and, unless detail is none, the map.
+  virtual nlohmann::json json_of(const Input& input, const Reply& reply, Detail detail) const;
   /// What `attn TASK --json` prints; `name` is the file, where the input came from one.
   virtual nlohmann::json line_of(const std::string& name, const Input& input,
-                                 const Reply& reply, Detail detail) const = 0;
+                                 const Reply& reply, Detail detail) const;
 
   /// A model of text pairs has more to look into: tokens, heads, steps. Null for others.
   virtual const PairModel* pairs() const { return nullptr; }
@@ -89,18 +89,29 @@ struct TaskCard {
 
   /// What the command is given.
   enum class Reads {
-    texts,    ///< texts, or - for a line each
-    files,    ///< text files, or a text in quotes, or -
-    pictures  ///< PNG files; --sample takes test examples
+    texts,     ///< texts, or - for a line each
+    files,     ///< text files, or a text in quotes, or -
+    pictures,  ///< PNG files; --sample takes test examples
+    parts      ///< the parts of one input, a word each; or - for a line each, with tabs
   };
   Reads reads = Reads::texts;
   std::string argument = "text";  ///< the name of those words in the help text
   std::string argument_type = "TEXT";
   std::string argument_help = "A text, or - for one a line";
   bool echo = false;  ///< a line of the output begins with the text
+  /// One of the words of Reads::parts.
+  struct Part {
+    std::string name;  ///< of the input's part and of a request's field
+    std::string help;
+    bool file = false;      ///< a text file, or the text itself
+    std::string example{};  ///< to begin with, as TaskCard::example
+  };
+  std::vector<Part> parts{};
 
   /// What an input is called in a message.
-  std::string noun() const { return reads == Reads::pictures ? "picture" : "text"; }
+  std::string noun() const {
+    return reads == Reads::pictures ? "picture" : reads == Reads::parts ? "input" : "text";
+  }
   /// The folder of the model that is taken where none is named, of this variant.
   std::string shipped(const std::string& variant = {}) const {
     if (variants.empty()) return name;
@@ -162,7 +173,7 @@ class Task {
 
   /// The members of a request that hold the input, and the input they hold. InvalidArgument,
   /// which begins with "the field ", where they do not.
-  virtual std::vector<std::string> fields() const { return {"text"}; }
+  virtual std::vector<std::string> fields() const;
   virtual Input input_of(const nlohmann::json& request) const;
 
   // Learning. `what` is TrainingRun::what.
@@ -181,6 +192,9 @@ class Task {
   /// What is wrong with the settings together, before data are read; "": nothing.
   virtual std::string misfit(const TrainingRun&) const { return ""; }
 
+  /// What its corpora are read from where no package has it; `attn data TASK --from` takes
+  /// these.
+  virtual std::vector<PreparedFile> prepared() const { return {}; }
   virtual Corpus corpus(const nlohmann::json& what, const Say& say) const = 0;
   /// Sets those members of `what` that tell which data a model in a folder learnt from; what is
   /// `asked` for will stand on top of them.
