@@ -74,11 +74,11 @@ json evaluations_json(const TrainingHistory& history) {
 }
 
 json budget_json(const tasks::Budget& budget) {
-  json json = json::object();
-  if (budget.steps > 0) json["steps"] = budget.steps;
-  if (budget.epochs > 0) json["epochs"] = budget.epochs;
-  if (budget.minutes > 0.0) json["minutes"] = budget.minutes;
-  return json;
+  json bounds = json::object();
+  if (budget.steps > 0) bounds["steps"] = budget.steps;
+  if (budget.epochs > 0) bounds["epochs"] = budget.epochs;
+  if (budget.minutes > 0.0) bounds["minutes"] = budget.minutes;
+  return bounds;
 }
 
 std::string text_of(const json& object, const char* key) {

@@ -17,14 +17,14 @@ namespace attn::tasks {
 namespace {
 
 /// An environment variable for the length of a test.
-class Setting {
+class EnvironmentValue {
  public:
-  Setting(const char* name, const std::string& value) : name_(name) {
+  EnvironmentValue(const char* name, const std::string& value) : name_(name) {
     if (const char* before = std::getenv(name)) before_ = before;
     setenv(name, value.c_str(), 1);
   }
-  ~Setting() { setenv(name_, before_.c_str(), 1); }
-  Setting(const Setting&) = delete;
+  ~EnvironmentValue() { setenv(name_, before_.c_str(), 1); }
+  EnvironmentValue(const EnvironmentValue&) = delete;
 
  private:
   const char* name_;
@@ -47,8 +47,8 @@ class FakeNpm {
   std::filesystem::path calls() const { return scratch_.path() / "calls"; }
 
   Scratch scratch_;
-  Setting path_;
-  Setting cache_;
+  EnvironmentValue path_;
+  EnvironmentValue cache_;
 };
 
 TEST(Npm, WithoutANetworkItAsksOnceAndSaysWhatItWanted) {
