@@ -23,7 +23,7 @@ namespace {
 /// An example with its leaves, and the gradients that arrive at its outputs.
 struct Setup {
   const Mechanism& mechanism;
-  Given given;
+  MechanismCall call;
   std::map<std::string, Tensor> seeds;  ///< of the differentiable outputs
 
   bool differentiates(const std::string& name, const Tensor& tensor) const {
@@ -37,7 +37,7 @@ struct Setup {
 double loss(const Setup& setup) {
   const NoGrad off_the_tape;
   double total = 0.0;
-  for (const auto& [name, output] : setup.mechanism.run(setup.given).outputs) {
+  for (const auto& [name, output] : setup.mechanism.run(setup.call).outputs) {
     const auto seed = setup.seeds.find(name);
     if (seed == setup.seeds.end()) continue;
     const std::vector<double> values = output.to_vector<double>();
@@ -113,11 +113,11 @@ void check_compared(const Mechanism& mechanism, const std::vector<GradientCheck>
 }
 
 /// Runs with the tape and leaves the gradients at the leaves.
-Made run_tape(Setup& setup, Random& random, Device device) {
-  const Made made = setup.mechanism.run(setup.given);
+MechanismResult run_tape(Setup& setup, Random& random, Device device) {
+  const MechanismResult result = setup.mechanism.run(setup.call);
   std::vector<Tensor> outputs;
   std::vector<Tensor> seeds;
-  for (const auto& [name, output] : made.outputs) {
+  for (const auto& [name, output] : result.outputs) {
     if (!output.defined() || output.dtype() != DType::f64 || !output.requires_grad()) continue;
     if (output.device() != device)
       fail<Error>("attn::nn::check_gradients: ", setup.mechanism.name, " computed ", name,
@@ -128,7 +128,7 @@ Made run_tape(Setup& setup, Random& random, Device device) {
     seeds.push_back(seed);
   }
   if (!outputs.empty()) backward(outputs, seeds);
-  return made;
+  return result;
 }
 
 }  // namespace
@@ -139,11 +139,11 @@ std::vector<GradientCheck> check_gradients(const Mechanism& mechanism,
     fail("attn::nn::check_gradients: ", mechanism.name, " has no example to run");
   Random random(options.seed);
   Setup setup{mechanism, mechanism.example(random), {}};
-  for (auto* tensors : {&setup.given.inputs, &setup.given.parameters})
+  for (auto* tensors : {&setup.call.inputs, &setup.call.parameters})
     for (auto& [name, tensor] : *tensors) tensor = tensor.to(options.device);
-  for (auto& [name, tensor] : setup.given.inputs)
+  for (auto& [name, tensor] : setup.call.inputs)
     if (setup.differentiates(name, tensor)) tensor.set_requires_grad();
-  const Made made = run_tape(setup, random, options.device);
+  const MechanismResult result = run_tape(setup, random, options.device);
 
   std::vector<GradientCheck> checks;
   const auto check = [&](const std::string& name, const Tensor& tensor, const Tensor& grad) {
@@ -151,11 +151,11 @@ std::vector<GradientCheck> check_gradients(const Mechanism& mechanism,
     checks.push_back({name, tensor.numel(), worst, worst <= options.tolerance});
   };
   if (!setup.seeds.empty()) {
-    for (const auto& [name, tensor] : setup.given.inputs)
+    for (const auto& [name, tensor] : setup.call.inputs)
       if (tensor.requires_grad()) check("in." + name, tensor, tensor.grad());
-    for (const auto& [name, tensor] : setup.given.parameters)
+    for (const auto& [name, tensor] : setup.call.parameters)
       if (setup.differentiates(name, tensor))
-        check("param." + name, tensor, needed(made.parameters, name).grad());
+        check("param." + name, tensor, needed(result.parameters, name).grad());
   }
   check_compared(mechanism, checks);
   return checks;

@@ -81,28 +81,28 @@ std::vector<std::int64_t> Options::list(const std::string& name) const {
   return value != nullptr ? *value : std::vector<std::int64_t>{};
 }
 
-Tensor Given::in(const std::string& name) const {
+Tensor MechanismCall::in(const std::string& name) const {
   const auto place = inputs.find(name);
   return place == inputs.end() ? Tensor() : place->second;
 }
-Tensor Given::need(const std::string& name) const {
+Tensor MechanismCall::need(const std::string& name) const {
   const Tensor tensor = in(name);
   if (!tensor.defined()) fail("attn::nn: the input '", name, "' is missing");
   return tensor;
 }
-Tensor Given::parameter(const std::string& name) const {
+Tensor MechanismCall::parameter(const std::string& name) const {
   const auto place = parameters.find(name);
   if (place == parameters.end()) fail("attn::nn: the parameter '", name, "' is missing");
   return place->second;
 }
-DType Given::dtype() const {
+DType MechanismCall::dtype() const {
   for (const auto* tensors : {&parameters, &inputs})
     for (const auto& [name, tensor] : *tensors)
       if (op::is_real(tensor.dtype())) return tensor.dtype();
   return DType::f32;
 }
 
-Device Given::device() const {
+Device MechanismCall::device() const {
   for (const auto* tensors : {&parameters, &inputs})
     for (const auto& [name, tensor] : *tensors)
       if (op::is_real(tensor.dtype())) return tensor.device();
@@ -136,15 +136,15 @@ void register_mechanism(Mechanism mechanism) {
   registry().emplace(mechanism.name, std::move(mechanism));
 }
 
-void give_parameters(const Module& module, const Given& given) {
+void give_parameters(const Module& module, const MechanismCall& call) {
   const NoGrad off_the_tape;
-  module.to(given.dtype());
-  module.to(given.device());
+  module.to(call.dtype());
+  module.to(call.device());
   std::string wrong;
   std::vector<std::string> used;
   for (auto& [name, tensor] : module.named_parameters()) {
-    const auto place = given.parameters.find(name);
-    if (place == given.parameters.end()) {
+    const auto place = call.parameters.find(name);
+    if (place == call.parameters.end()) {
       wrong += "; missing " + name;
     } else if (!(place->second.shape() == tensor.shape())) {
       wrong += "; " + name + " is " + place->second.text() + ", not " + tensor.text();
@@ -153,7 +153,7 @@ void give_parameters(const Module& module, const Given& given) {
     }
     used.push_back(name);
   }
-  for (const auto& [name, tensor] : given.parameters)
+  for (const auto& [name, tensor] : call.parameters)
     if (std::find(used.begin(), used.end(), name) == used.end()) wrong += "; unknown " + name;
   if (!wrong.empty()) fail("attn::nn::give_parameters", wrong);
 }

@@ -51,11 +51,13 @@ TEST(Registry, EveryGradientIsAFiniteDifference) {
 TEST(Registry, AUsersMechanismJoinsTheOthersOnce) {
   Mechanism own;
   own.name = "test_square";
-  own.run = [](const Given& given) -> Made { return {{{"y", square(given.need("x"))}}, {}}; };
+  own.run = [](const MechanismCall& call) -> MechanismResult {
+    return {{{"y", square(call.need("x"))}}, {}};
+  };
   own.example = [](Random& random) {
-    Given given;
-    given.inputs["x"] = normal({3}, 0.0, 1.0, random, DType::f64);
-    return given;
+    MechanismCall call;
+    call.inputs["x"] = normal({3}, 0.0, 1.0, random, DType::f64);
+    return call;
   };
   if (find_mechanism(own.name) == nullptr) register_mechanism(own);
   EXPECT_TRUE(check_gradients(*find_mechanism("test_square")).front().passed);
@@ -65,14 +67,14 @@ TEST(Registry, AUsersMechanismJoinsTheOthersOnce) {
 TEST(Registry, AWrongGradientIsFound) {
   Mechanism wrong;
   wrong.name = "wrong";
-  wrong.run = [](const Given& given) -> Made {
-    const Tensor x = given.need("x");
+  wrong.run = [](const MechanismCall& call) -> MechanismResult {
+    const Tensor x = call.need("x");
     return {{{"y", x * x.detach()}}, {}};
   };
   wrong.example = [](Random& random) {
-    Given given;
-    given.inputs["x"] = normal({3}, 0.0, 1.0, random, DType::f64);
-    return given;
+    MechanismCall call;
+    call.inputs["x"] = normal({3}, 0.0, 1.0, random, DType::f64);
+    return call;
   };
   EXPECT_FALSE(check_gradients(wrong).front().passed);
 }
@@ -80,20 +82,20 @@ TEST(Registry, AWrongGradientIsFound) {
 TEST(Registry, AGradientThatCannotBeComparedNeedsAReason) {
   Mechanism silent;
   silent.name = "silent";
-  silent.run = [](const Given& given) -> Made {
-    return {{{"y", given.need("x").detach()}}, {}};
+  silent.run = [](const MechanismCall& call) -> MechanismResult {
+    return {{{"y", call.need("x").detach()}}, {}};
   };
   silent.example = [](Random& random) {
-    Given given;
-    given.inputs["x"] = normal({3}, 0.0, 1.0, random, DType::f64);
-    return given;
+    MechanismCall call;
+    call.inputs["x"] = normal({3}, 0.0, 1.0, random, DType::f64);
+    return call;
   };
   EXPECT_THROW(check_gradients(silent), Error) << "the output has no gradient";
   silent.no_gradient = "it only repeats";
   EXPECT_TRUE(check_gradients(silent).empty());
 
-  silent.run = [](const Given& given) -> Made {
-    return {{{"y", square(given.need("x"))}}, {}};
+  silent.run = [](const MechanismCall& call) -> MechanismResult {
+    return {{{"y", square(call.need("x"))}}, {}};
   };
   EXPECT_THROW(check_gradients(silent), Error) << "the reason is not true";
   silent.no_gradient.clear();
@@ -104,11 +106,11 @@ TEST(Registry, AGradientThatCannotBeComparedNeedsAReason) {
 }
 
 TEST(GiveParameters, ListsEverythingThatDoesNotFit) {
-  Given given;
-  given.parameters["weight"] = Tensor::zeros({2, 2}, DType::f64);
-  given.parameters["other"] = Tensor::zeros({1}, DType::f64);
+  MechanismCall call;
+  call.parameters["weight"] = Tensor::zeros({2, 2}, DType::f64);
+  call.parameters["other"] = Tensor::zeros({1}, DType::f64);
   try {
-    give_parameters(Linear({.in = 3, .out = 2}), given);
+    give_parameters(Linear({.in = 3, .out = 2}), call);
     FAIL() << "nothing was thrown";
   } catch (const InvalidArgument& error) {
     const std::string text = error.what();

@@ -73,23 +73,24 @@ std::optional<std::string> behind(std::string_view name, std::string_view prefix
   return std::string(name.substr(prefix.size()));
 }
 
-nn::Given given_of(const files::Safetensors& file, const json& what, const RunKind& kind) {
-  nn::Given given;
+nn::MechanismCall given_of(const files::Safetensors& file, const json& what,
+                           const RunKind& kind) {
+  nn::MechanismCall call;
   for (const files::ArrayView& array : file.tensors()) {
     if (const auto name = behind(array.name, "in.")) {
       Tensor tensor = tensor_of(array, kind);
       if (file.find("grad.in." + *name) != nullptr) tensor.set_requires_grad();
-      given.inputs[*name] = tensor;
+      call.inputs[*name] = tensor;
     } else if (const auto parameter = behind(array.name, "param.")) {
-      given.parameters[*parameter] = tensor_of(array, kind);
+      call.parameters[*parameter] = tensor_of(array, kind);
     }
   }
   const json& options = files::member(what, "options", "case");
   if (!options.is_object()) fail<FileError>("case: options: expected an object");
   for (const auto& [name, value] : options.items())
     if (!value.is_null())  // an option that is not given
-      given.options.set(name, option_of(value, "case: option " + files::printable(name)));
-  return given;
+      call.options.set(name, option_of(value, "case: option " + files::printable(name)));
+  return call;
 }
 
 /// Keeps the worst of what was compared.
@@ -119,13 +120,14 @@ class Comparison {
 };
 
 /// Sends the seeds of the file back from the outputs.
-void run_backward(const files::Safetensors& file, const nn::Made& made, const RunKind& kind) {
+void run_backward(const files::Safetensors& file, const nn::MechanismResult& result,
+                  const RunKind& kind) {
   std::vector<Tensor> outputs;
   std::vector<Tensor> seeds;
   for (const files::ArrayView& array : file.tensors()) {
     const auto name = behind(array.name, "seed.");
     if (!name) continue;
-    const Tensor output = nn::find_tensor(made.outputs, *name);
+    const Tensor output = nn::find_tensor(result.outputs, *name);
     if (!output.defined())
       fail<FileError>("the mechanism gives no output ", files::in_quotes(*name));
     if (!output.requires_grad()) continue;
@@ -161,23 +163,23 @@ std::optional<Difference> check_mechanism(const files::Safetensors& file, DType 
   const nn::Mechanism* mechanism = nn::find_mechanism(name);
   if (mechanism == nullptr)
     fail<FileError>("the mechanism ", files::in_quotes(name), " is not known");
-  const nn::Given given = given_of(file, what, kind);
-  const nn::Made made = mechanism->run(given);
+  const nn::MechanismCall call = given_of(file, what, kind);
+  const nn::MechanismResult result = mechanism->run(call);
 
   Comparison comparison(file, dtype);
-  run_backward(file, made, kind);
+  run_backward(file, result, kind);
   bool compared = false;
   for (const files::ArrayView& array : file.tensors()) {
     if (const auto output = behind(array.name, "out.")) {
-      const Tensor got = nn::find_tensor(made.outputs, *output);
+      const Tensor got = nn::find_tensor(result.outputs, *output);
       if (!got.defined())
         fail<FileError>("the mechanism gives no output ", files::in_quotes(*output));
       comparison.compare_with(array.name, got);
       compared = true;
     } else if (const auto input = behind(array.name, "grad.in.")) {
-      comparison.compare_gradient(array.name, given.in(*input));
+      comparison.compare_gradient(array.name, call.in(*input));
     } else if (const auto parameter = behind(array.name, "grad.param.")) {
-      comparison.compare_gradient(array.name, nn::find_tensor(made.parameters, *parameter));
+      comparison.compare_gradient(array.name, nn::find_tensor(result.parameters, *parameter));
     }
   }
   if (!compared) fail<FileError>("the file has no outputs, so there is nothing to check");

@@ -53,9 +53,9 @@ nlohmann::json mechanism_picture(const nn::Mechanism& mechanism) {
   if (!mechanism.example) return nullptr;
   Random random(kSeed);
   // On the tape: a mechanism may learn while it runs.
-  const nn::Made made = mechanism.run(mechanism.example(random));
+  const nn::MechanismResult result = mechanism.run(mechanism.example(random));
   const nn::NamedTensor* chosen = nullptr;
-  for (const nn::NamedTensor& one : made.outputs)
+  for (const nn::NamedTensor& one : result.outputs)
     if (are_weights(one.name, one.tensor)) {
       chosen = &one;
       break;
@@ -63,11 +63,11 @@ nlohmann::json mechanism_picture(const nn::Mechanism& mechanism) {
   const bool weights = chosen != nullptr;
   // Else what it gives as its output, or whatever is first.
   for (const char* name : {"output", "out", ""})
-    for (const nn::NamedTensor& one : made.outputs)
+    for (const nn::NamedTensor& one : result.outputs)
       if (chosen == nullptr && is_real(one.tensor.dtype()) &&
           (*name == '\0' || one.name == name))
         chosen = &one;
-  if (chosen == nullptr) chosen = &made.outputs.front();
+  if (chosen == nullptr) chosen = &result.outputs.front();
 
   const Tensor matrix = matrix_of(chosen->tensor).to(DType::f64);
   std::vector<double> numbers = matrix.to_vector<double>();

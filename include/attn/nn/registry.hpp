@@ -45,15 +45,15 @@ class Options {
   std::map<std::string, Value> values_;
 };
 
-/// What a mechanism is given: named inputs and parameters, and options.
-struct Given {
+/// What a mechanism is called with: named inputs and parameters, and options.
+struct MechanismCall {
   std::map<std::string, Tensor> inputs;
   std::map<std::string, Tensor> parameters;
   Options options;
 
-  /// Not defined when it was not given.
+  /// Not defined where the call has none of that name.
   Tensor in(const std::string& name) const;
-  /// Throws InvalidArgument when it was not given.
+  /// Throws InvalidArgument where the call has none of that name.
   Tensor need(const std::string& name) const;
   Tensor parameter(const std::string& name) const;
   bool has_parameter(const std::string& name) const { return parameters.contains(name); }
@@ -63,7 +63,7 @@ struct Given {
 };
 
 /// What it gives back: named outputs, and the parameters that were used, for their gradients.
-struct Made {
+struct MechanismResult {
   std::vector<NamedTensor> outputs;
   std::vector<NamedTensor> parameters;
 };
@@ -79,10 +79,10 @@ struct Mechanism {
   std::string snippet;    ///< C++ that compiles inside a function after `using namespace attn`
   std::string header{};   ///< "attn/nn/mechanisms/seq2seq/bahdanau_decoder.hpp"
 
-  std::function<Made(const Given&)> run;
+  std::function<MechanismResult(const MechanismCall&)> run;
   /// A small case with random numbers, lengths and an empty row, for gradient checks. Every
   /// real input and parameter is differentiated except those named in `constants`.
-  std::function<Given(Random&)> example;
+  std::function<MechanismCall(Random&)> example;
   std::vector<std::string> constants{};
   /// Why no gradient can be compared, such as "a search has none"; empty where some can.
   std::string no_gradient{};
@@ -100,6 +100,6 @@ void register_mechanism(Mechanism mechanism);
 /// Gives a module the parameters of a case: every name must be in both, with the same shape,
 /// or an InvalidArgument lists what is not. Converts the module to the case's element type and
 /// moves it to the case's device.
-void give_parameters(const Module& module, const Given& given);
+void give_parameters(const Module& module, const MechanismCall& call);
 
 }  // namespace attn::nn

@@ -24,8 +24,8 @@ constexpr double kDeviation = 0.5;
 
 }  // namespace
 
-Mask keep_lengths(const Given& given) {
-  return padding::keys(given.in("valid_lens"));
+Mask keep_lengths(const MechanismCall& call) {
+  return padding::keys(call.in("valid_lens"));
 }
 
 void refuse(const std::string& what, const std::string& word,
@@ -36,8 +36,8 @@ void refuse(const std::string& what, const std::string& word,
   fail(what, " '", word, "'; ", list, " are accepted");
 }
 
-Activation activation(const Given& given, const std::string& otherwise) {
-  return choice<Activation>("attn::nn: activation", given.options.word("activation", otherwise),
+Activation activation(const MechanismCall& call, const std::string& otherwise) {
+  return choice<Activation>("attn::nn: activation", call.options.word("activation", otherwise),
                             {{"identity", Activation::identity},
                              {"relu", Activation::relu},
                              {"tanh", Activation::tanh},
@@ -46,15 +46,15 @@ Activation activation(const Given& given, const std::string& otherwise) {
                              {"elu", Activation::elu}});
 }
 
-std::int64_t rows(const Given& given, const std::string& parameter) {
-  return given.parameter(parameter).size(0);
+std::int64_t rows(const MechanismCall& call, const std::string& parameter) {
+  return call.parameter(parameter).size(0);
 }
-std::int64_t columns(const Given& given, const std::string& parameter) {
-  return given.parameter(parameter).size(1);
+std::int64_t columns(const MechanismCall& call, const std::string& parameter) {
+  return call.parameter(parameter).size(1);
 }
 
-Made weights_and(const std::string& name, const Attended& attended,
-                 std::vector<NamedTensor> parameters) {
+MechanismResult weights_and(const std::string& name, const Attended& attended,
+                            std::vector<NamedTensor> parameters) {
   return {{{"weights", attended.weights}, {name, attended.output}}, std::move(parameters)};
 }
 
@@ -99,14 +99,14 @@ Example& Example::options(Options options) {
   return *this;
 }
 
-Given Example::operator()(Random& random) const {
-  Given given{{}, {}, options_};
-  for (const Part& part : inputs_) given.inputs[part.name] = part.draw(random);
-  for (const Part& part : parameters_) given.parameters[part.name] = part.draw(random);
+MechanismCall Example::operator()(Random& random) const {
+  MechanismCall call{{}, {}, options_};
+  for (const Part& part : inputs_) call.inputs[part.name] = part.draw(random);
+  for (const Part& part : parameters_) call.parameters[part.name] = part.draw(random);
   for (const auto& parameters : modules_)
     for (const auto& [name, tensor] : parameters())
-      given.parameters[name] = normal(tensor.shape(), 0.0, kDeviation, random, DType::f64);
-  return given;
+      call.parameters[name] = normal(tensor.shape(), 0.0, kDeviation, random, DType::f64);
+  return call;
 }
 
 Example pooling_example(std::int64_t query, std::int64_t key) {

@@ -21,7 +21,7 @@
 namespace attn::nn::adapt {
 
 /// The mask of the lengths "valid_lens", or everything where they were not given.
-Mask keep_lengths(const Given& given);
+Mask keep_lengths(const MechanismCall& call);
 
 /// Throws: "`what` 'word'; a, b and c are accepted".
 [[noreturn]] void refuse(const std::string& what, const std::string& word,
@@ -40,38 +40,39 @@ T choice(const std::string& what, const std::string& word,
 }
 
 /// What the option "activation" names.
-Activation activation(const Given& given, const std::string& otherwise);
+Activation activation(const MechanismCall& call, const std::string& otherwise);
 
 /// What most cases compare: the output and the weights.
 inline const Want kBoth = Want::output | Want::weights;
 
 /// The module with the case's parameters.
 template <class M>
-M loaded(M module, const Given& given) {
-  give_parameters(module, given);
+M loaded(M module, const MechanismCall& call) {
+  give_parameters(module, call);
   return module;
 }
 
 /// What a module of queries, keys and values gives for those of a case.
 template <class M>
-auto attend_case(const M& module, const Given& given) {
-  return module.forward(given.need("queries"), given.need("keys"), given.need("values"),
-                        keep_lengths(given), kBoth);
+auto attend_case(const M& module, const MechanismCall& call) {
+  return module.forward(call.need("queries"), call.need("keys"), call.need("values"),
+                        keep_lengths(call), kBoth);
 }
 
-/// The sizes of a parameter: out = rows(given, "W_q.weight"), in = columns(...).
-std::int64_t rows(const Given& given, const std::string& parameter);
-std::int64_t columns(const Given& given, const std::string& parameter);
+/// The sizes of a parameter: out = rows(call, "W_q.weight"), in = columns(...).
+std::int64_t rows(const MechanismCall& call, const std::string& parameter);
+std::int64_t columns(const MechanismCall& call, const std::string& parameter);
 
 /// {"weights", ...} and {`name`, the output} with the parameters of a module.
-Made weights_and(const std::string& name, const Attended& attended,
-                 std::vector<NamedTensor> parameters = {});
+MechanismResult weights_and(const std::string& name, const Attended& attended,
+                            std::vector<NamedTensor> parameters = {});
 
 /// Such a module, with the case's parameters, on a case.
 template <class M>
-Made run_module(const std::string& name, const M& module, const Given& given) {
-  give_parameters(module, given);
-  return weights_and(name, attend_case(module, given), module.named_parameters());
+MechanismResult run_module(const std::string& name, const M& module,
+                           const MechanismCall& call) {
+  give_parameters(module, call);
+  return weights_and(name, attend_case(module, call), module.named_parameters());
 }
 
 /// An input or parameter of an example.
@@ -106,7 +107,7 @@ class Example {
   }
   Example& options(Options options);
 
-  Given operator()(Random& random) const;
+  MechanismCall operator()(Random& random) const;
 
  private:
   std::vector<Part> inputs_;

@@ -21,8 +21,8 @@
 namespace attn::nn {
 namespace {
 
-Tensor context_of(const Mechanism& mechanism, const Given& given) {
-  for (const auto& [name, tensor] : mechanism.run(given).outputs)
+Tensor context_of(const Mechanism& mechanism, const MechanismCall& call) {
+  for (const auto& [name, tensor] : mechanism.run(call).outputs)
     if (name == "context") return tensor;
   return {};
 }
@@ -44,22 +44,22 @@ TEST(Scores, OrderOfKeysChangesNothing) {
     const Mechanism* mechanism = find_mechanism(name);
     ASSERT_NE(mechanism, nullptr) << name;
     Random random(3);
-    Given given = mechanism->example(random);
-    given.inputs.erase("valid_lens");
-    const Tensor before = context_of(*mechanism, given);
-    const Tensor order = permutation(given.need("keys").size(1), random);
+    MechanismCall call = mechanism->example(random);
+    call.inputs.erase("valid_lens");
+    const Tensor before = context_of(*mechanism, call);
+    const Tensor order = permutation(call.need("keys").size(1), random);
     for (const char* input : {"keys", "values"})
-      given.inputs[input] = index_select(given.need(input), 1, order);
-    expect_near(context_of(*mechanism, given), before, name);
+      call.inputs[input] = index_select(call.need(input), 1, order);
+    expect_near(context_of(*mechanism, call), before, name);
   }
 }
 
 /// Runs with lengths 3, and leaves the gradients at the returned parameters.
-Made run_back(const Mechanism& mechanism, const Given& given) {
-  Made made = mechanism.run(given);
-  for (const auto& [name, tensor] : made.outputs)
+MechanismResult run_back(const Mechanism& mechanism, const MechanismCall& call) {
+  MechanismResult result = mechanism.run(call);
+  for (const auto& [name, tensor] : result.outputs)
     if (name == "context" || name == "output") sum(square(tensor)).backward();
-  return made;
+  return result;
 }
 
 TEST(Scores, NotANumberBehindALengthStaysThere) {
@@ -69,17 +69,17 @@ TEST(Scores, NotANumberBehindALengthStaysThere) {
     const Mechanism* mechanism = find_mechanism(name);
     ASSERT_NE(mechanism, nullptr) << name;
     Random random(4);
-    Given given = mechanism->example(random);
-    given.inputs["valid_lens"] = Tensor::from(std::vector<std::int64_t>{3, 3}, {2});
-    given.inputs["queries"].set_requires_grad();
-    const Made before = run_back(*mechanism, given);
-    const Tensor query = given.need("queries").grad();
-    given.inputs["queries"].zero_grad();
+    MechanismCall call = mechanism->example(random);
+    call.inputs["valid_lens"] = Tensor::from(std::vector<std::int64_t>{3, 3}, {2});
+    call.inputs["queries"].set_requires_grad();
+    const MechanismResult before = run_back(*mechanism, call);
+    const Tensor query = call.need("queries").grad();
+    call.inputs["queries"].zero_grad();
     for (const char* input : {"keys", "values"})
-      given.need(input).slice(1, 3, 4).fill(std::numeric_limits<double>::quiet_NaN());
-    const Made after = run_back(*mechanism, given);
+      call.need(input).slice(1, 3, 4).fill(std::numeric_limits<double>::quiet_NaN());
+    const MechanismResult after = run_back(*mechanism, call);
     expect_near(after.outputs[0].tensor, before.outputs[0].tensor, name);
-    expect_near(given.need("queries").grad(), query, name);
+    expect_near(call.need("queries").grad(), query, name);
     for (std::size_t i = 0; i < before.parameters.size(); ++i)
       expect_near(after.parameters[i].tensor.grad(), before.parameters[i].tensor.grad(),
                   name + " " + before.parameters[i].name);

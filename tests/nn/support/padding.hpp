@@ -33,14 +33,14 @@ struct Padded {
 namespace padding_law {
 
 /// The case in `dtype`, its padding filled with `value`; real inputs want gradients.
-inline nn::Given filled(const nn::Given& original, const std::vector<Padded>& padded,
-                        double value, DType dtype) {
-  nn::Given given = original;
-  for (auto& [name, tensor] : given.inputs)
+inline nn::MechanismCall filled(const nn::MechanismCall& original,
+                                const std::vector<Padded>& padded, double value, DType dtype) {
+  nn::MechanismCall call = original;
+  for (auto& [name, tensor] : call.inputs)
     if (tensor.dtype() == DType::f64) tensor = tensor.clone();
   for (const Padded& entry : padded) {
-    Tensor& tensor = given.inputs.at(entry.input);
-    const Tensor flags = length_mask(given.inputs.at(entry.lengths), tensor.size(entry.axis));
+    Tensor& tensor = call.inputs.at(entry.input);
+    const Tensor flags = length_mask(call.inputs.at(entry.lengths), tensor.size(entry.axis));
     const std::int64_t inner = tensor.numel() / flags.numel();
     const bool* keep = flags.data<bool>();
     for (std::int64_t i = 0; i < tensor.numel(); ++i) {
@@ -51,19 +51,20 @@ inline nn::Given filled(const nn::Given& original, const std::vector<Padded>& pa
         tensor.mutable_data<double>()[i] = value;
     }
   }
-  for (auto& [name, tensor] : given.inputs)
+  for (auto& [name, tensor] : call.inputs)
     if (tensor.dtype() == DType::f64) tensor = tensor.to(dtype).clone().set_requires_grad();
-  for (auto& [name, tensor] : given.parameters) tensor = tensor.to(dtype);
-  return given;
+  for (auto& [name, tensor] : call.parameters) tensor = tensor.to(dtype);
+  return call;
 }
 
 /// Results, then the gradients of their sum.
-inline std::vector<Tensor> results(const nn::Mechanism& mechanism, const nn::Given& given) {
-  const nn::Made made = mechanism.run(given);
+inline std::vector<Tensor> results(const nn::Mechanism& mechanism,
+                                   const nn::MechanismCall& call) {
+  const nn::MechanismResult result = mechanism.run(call);
   std::vector<Tensor> all;
   std::vector<Tensor> outputs;
   std::vector<Tensor> seeds;
-  for (const auto& [name, output] : made.outputs) {
+  for (const auto& [name, output] : result.outputs) {
     all.push_back(output.detach());
     if (!output.requires_grad()) continue;
     attn::Random random(all.size());
@@ -71,9 +72,9 @@ inline std::vector<Tensor> results(const nn::Mechanism& mechanism, const nn::Giv
     seeds.push_back(normal(output.shape(), 0.0, 1.0, random, output.dtype()));
   }
   backward(outputs, seeds);
-  for (const auto& [name, input] : given.inputs)
+  for (const auto& [name, input] : call.inputs)
     if (input.requires_grad()) all.push_back(input.grad());
-  for (const auto& [name, parameter] : made.parameters) all.push_back(parameter.grad());
+  for (const auto& [name, parameter] : result.parameters) all.push_back(parameter.grad());
   return all;
 }
 
@@ -85,11 +86,11 @@ inline void expect_padding_ignored(const std::string& name, const std::vector<Pa
   const nn::Mechanism* mechanism = nn::find_mechanism(name);
   ASSERT_NE(mechanism, nullptr) << name;
   attn::Random random(3);
-  nn::Given given = mechanism->example(random);
-  for (const auto& [option, value] : options.values()) given.options.set(option, value);
+  nn::MechanismCall call = mechanism->example(random);
+  for (const auto& [option, value] : options.values()) call.options.set(option, value);
   for (const DType dtype : {DType::f32, DType::f64}) {
     const auto run = [&](double value) {
-      return padding_law::results(*mechanism, padding_law::filled(given, padded, value, dtype));
+      return padding_law::results(*mechanism, padding_law::filled(call, padded, value, dtype));
     };
     const std::vector<Tensor> want = run(0.25);
     const std::vector<Tensor> got = run(std::numeric_limits<double>::quiet_NaN());

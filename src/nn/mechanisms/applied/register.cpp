@@ -21,71 +21,71 @@ Example speech_example() {
       {{"encoder", {3, 4, 3}}, {"queries", {3, 3, 2}}, {"valid_lens", lengths({4, 2, 0})}});
 }
 
-Made run_location(const Given& given) {
+MechanismResult run_location(const MechanismCall& call) {
   const auto module =
-      loaded(LocationAwareAttention({.encoder_dim = columns(given, "V.weight"),
-                                     .query_dim = columns(given, "W.weight"),
-                                     .hidden = rows(given, "W.weight"),
-                                     .channels = columns(given, "U.weight"),
-                                     .width = given.parameter("conv.weight").size(2),
+      loaded(LocationAwareAttention({.encoder_dim = columns(call, "V.weight"),
+                                     .query_dim = columns(call, "W.weight"),
+                                     .hidden = rows(call, "W.weight"),
+                                     .channels = columns(call, "U.weight"),
+                                     .width = call.parameter("conv.weight").size(2),
                                      .normaliser = choice<LocationNormaliser>(
                                          "attn::nn::LocationAwareAttention: normaliser",
-                                         given.options.word("normaliser", "softmax"),
+                                         call.options.word("normaliser", "softmax"),
                                          {{"softmax", LocationNormaliser::softmax},
                                           {"smooth", LocationNormaliser::smooth}}),
-                                     .sharpening = given.options.number("sharpening", 1.0)}),
-             given);
+                                     .sharpening = call.options.number("sharpening", 1.0)}),
+             call);
   return weights_and(
       "context",
-      module.forward(given.need("encoder"), given.need("queries"), given.in("valid_lens")),
+      module.forward(call.need("encoder"), call.need("queries"), call.in("valid_lens")),
       module.named_parameters());
 }
 
-Made run_las(const Given& given) {
-  const auto module = loaded(LasAttention({.encoder_dim = columns(given, "psi.weight"),
-                                           .query_dim = columns(given, "phi.weight"),
-                                           .hidden = rows(given, "phi.weight"),
-                                           .activation = activation(given, "relu")}),
-                             given);
-  return weights_and("context",
-                     module.forward(given.need("encoder"), given.need("queries"),
-                                    given.in("valid_lens"), kBoth),
-                     module.named_parameters());
+MechanismResult run_las(const MechanismCall& call) {
+  const auto module = loaded(LasAttention({.encoder_dim = columns(call, "psi.weight"),
+                                           .query_dim = columns(call, "phi.weight"),
+                                           .hidden = rows(call, "phi.weight"),
+                                           .activation = activation(call, "relu")}),
+                             call);
+  return weights_and(
+      "context",
+      module.forward(call.need("encoder"), call.need("queries"), call.in("valid_lens"), kBoth),
+      module.named_parameters());
 }
 
-Made run_listener(const Given& given) {
-  const auto module = loaded(ListenerLayer({.in = columns(given, "lstm.weight_ih_l0") / 2,
-                                            .hidden = columns(given, "lstm.weight_hh_l0")}),
-                             given);
-  const Listened heard = module.forward(given.need("x"), given.in("valid_lens"));
+MechanismResult run_listener(const MechanismCall& call) {
+  const auto module = loaded(ListenerLayer({.in = columns(call, "lstm.weight_ih_l0") / 2,
+                                            .hidden = columns(call, "lstm.weight_hh_l0")}),
+                             call);
+  const Listened heard = module.forward(call.need("x"), call.in("valid_lens"));
   return {{{"output", heard.output}, {"lens", heard.lengths}}, module.named_parameters()};
 }
 
-Made run_rush(const Given& given) {
-  const Tensor words = given.need("context_words");
+MechanismResult run_rush(const MechanismCall& call) {
+  const Tensor words = call.need("context_words");
   const auto module =
       loaded(RushAttention(
-                 {.source_words = rows(given, "F.weight"),
-                  .source_dim = columns(given, "F.weight"),
-                  .context_words = rows(given, "G.weight"),
-                  .context_dim = columns(given, "G.weight"),
+                 {.source_words = rows(call, "F.weight"),
+                  .source_dim = columns(call, "F.weight"),
+                  .context_words = rows(call, "G.weight"),
+                  .context_dim = columns(call, "G.weight"),
                   .context_length = words.size(1),
-                  .reach = given.options.whole("Q", 2),
+                  .reach = call.options.whole("Q", 2),
                   .divisor = choice<SmoothingDivisor>(
-                      "attn::nn::RushAttention: divisor", given.options.word("divisor", "Q"),
+                      "attn::nn::RushAttention: divisor", call.options.word("divisor", "Q"),
                       {{"Q", SmoothingDivisor::reach}, {"count", SmoothingDivisor::count}})}),
-             given);
+             call);
   const auto [weights, smoothed, context] =
-      module.forward(given.need("src"), words, given.in("valid_lens"));
+      module.forward(call.need("src"), words, call.in("valid_lens"));
   return {{{"weights", weights}, {"smoothed", smoothed}, {"context", context}},
           module.named_parameters()};
 }
 
-Made run_entailment(const Given& given) {
-  const auto module = loaded(WordByWordAttention(rows(given, "W_y.weight")), given);
+MechanismResult run_entailment(const MechanismCall& call) {
+  const auto module = loaded(WordByWordAttention(rows(call, "W_y.weight")), call);
   const auto [weights, r, h_star] =
-      module.forward(given.need("premise"), given.need("hypothesis"), given.in("premise_lens"),
-                     given.in("hypothesis_lens"));
+      module.forward(call.need("premise"), call.need("hypothesis"), call.in("premise_lens"),
+                     call.in("hypothesis_lens"));
   return {{{"weights", weights}, {"r", r}, {"h_star", h_star}}, module.named_parameters()};
 }
 

@@ -15,101 +15,105 @@
 namespace attn::nn::adapt {
 namespace {
 
-Made run_hierarchical(const Given& given) {
+MechanismResult run_hierarchical(const MechanismCall& call) {
   const auto encoder = choice<SentenceEncoder>(
-      "attn::nn: sentence_encoder", given.options.word("sentence_encoder", "none"),
+      "attn::nn: sentence_encoder", call.options.word("sentence_encoder", "none"),
       {{"none", SentenceEncoder::none}, {"bigru", SentenceEncoder::bigru}});
   const auto module = loaded(
-      HierarchicalAttention({.word_dim = columns(given, "word.weight"),
-                             .word_hidden = rows(given, "word.weight"),
-                             .sentence_hidden = rows(given, "sentence.weight"),
+      HierarchicalAttention({.word_dim = columns(call, "word.weight"),
+                             .word_hidden = rows(call, "word.weight"),
+                             .sentence_hidden = rows(call, "sentence.weight"),
                              .encoder = encoder,
                              .gru_hidden = encoder == SentenceEncoder::none
                                                ? 0
-                                               : columns(given, "sentence_gru.weight_hh_l0")}),
-      given);
-  const auto looked = module.forward(given.need("word_states"), given.in("word_lens"),
-                                     given.in("sentence_lens"));
-  return {{{"word_weights", looked.word_weights},
-           {"sentence_vectors", looked.sentence_vectors},
-           {"sentence_weights", looked.sentence_weights},
-           {"document", looked.document}},
+                                               : columns(call, "sentence_gru.weight_hh_l0")}),
+      call);
+  const auto attended =
+      module.forward(call.need("word_states"), call.in("word_lens"), call.in("sentence_lens"));
+  return {{{"word_weights", attended.word_weights},
+           {"sentence_vectors", attended.sentence_vectors},
+           {"sentence_weights", attended.sentence_weights},
+           {"document", attended.document}},
           module.named_parameters()};
 }
 
-Made run_over_attention(const Given& given) {
-  const auto made = attention_over_attention({.document = given.need("document"),
-                                              .query = given.need("query"),
-                                              .document_ids = given.need("document_ids"),
-                                              .document_lens = given.in("document_lens"),
-                                              .query_lens = given.in("query_lens")},
-                                             given.options.whole("vocab_size", 0), kBoth);
-  return {{{"alpha", made.alpha},
-           {"beta", made.beta},
-           {"s", made.s},
-           {"word_probs", made.word_probs}},
+MechanismResult run_over_attention(const MechanismCall& call) {
+  const auto result = attention_over_attention({.document = call.need("document"),
+                                                .query = call.need("query"),
+                                                .document_ids = call.need("document_ids"),
+                                                .document_lens = call.in("document_lens"),
+                                                .query_lens = call.in("query_lens")},
+                                               call.options.whole("vocab_size", 0), kBoth);
+  return {{{"alpha", result.alpha},
+           {"beta", result.beta},
+           {"s", result.s},
+           {"word_probs", result.word_probs}},
           {}};
 }
 
-Made run_multi_step(const Given& given) {
-  const bool conv = given.options.flag("conv", given.has_parameter("layers.0.conv.weight"));
+MechanismResult run_multi_step(const MechanismCall& call) {
+  const bool conv = call.options.flag("conv", call.has_parameter("layers.0.conv.weight"));
   const auto module =
       loaded(MultiStepAttention(
-                 {.channels = columns(given, "layers.0.in_proj.weight"),
-                  .embed_dim = rows(given, "layers.0.in_proj.weight"),
-                  .layers = given.options.whole("num_layers", 1),
-                  .kernel = conv ? given.parameter("layers.0.conv.weight").size(2) : 0,
-                  .variance = given.options.flag("normalise", false) ? VarianceRule::authors
-                                                                     : VarianceRule::none}),
-             given);
-  const auto made = module.forward({.states = given.need("states"),
-                                    .target_embed = given.need("target_embed"),
-                                    .enc_out = given.need("enc_out"),
-                                    .enc_embed = given.need("enc_embed"),
-                                    .lengths = given.in("valid_lens")},
-                                   kBoth);
-  return {
-      {{"weights", made.weights}, {"mean_weights", made.mean_weights}, {"output", made.output}},
-      module.named_parameters()};
-}
-
-Made run_source(const Given& given) {
-  const auto module = loaded(SourceToTokenAttention({.dim = columns(given, "W1.weight"),
-                                                     .hidden = rows(given, "W1.weight"),
-                                                     .activation = activation(given, "elu")}),
-                             given);
-  const auto looked = module.forward(given.need("x"), given.in("valid_lens"));
-  return {{{"output", looked.output}, {"weights", looked.weights}}, module.named_parameters()};
-}
-
-Made run_tokens(const Given& given) {
-  const auto module = loaded(
-      TokenToTokenAttention(
-          {.dim = rows(given, "W1.weight"),
-           .cap = given.options.number("c", 5.0),
-           .order = choice<TokenOrder>("attn::nn: mask", given.options.word("mask", "none"),
-                                       {{"none", TokenOrder::all},
-                                        {"forward", TokenOrder::forward},
-                                        {"backward", TokenOrder::backward}})}),
-      given);
-  const auto looked = module.forward(given.need("x"), given.in("valid_lens"), kBoth);
-  return {{{"output", looked.output}, {"context", looked.context}, {"weights", looked.weights}},
+                 {.channels = columns(call, "layers.0.in_proj.weight"),
+                  .embed_dim = rows(call, "layers.0.in_proj.weight"),
+                  .layers = call.options.whole("num_layers", 1),
+                  .kernel = conv ? call.parameter("layers.0.conv.weight").size(2) : 0,
+                  .variance = call.options.flag("normalise", false) ? VarianceRule::authors
+                                                                    : VarianceRule::none}),
+             call);
+  const auto result = module.forward({.states = call.need("states"),
+                                      .target_embed = call.need("target_embed"),
+                                      .enc_out = call.need("enc_out"),
+                                      .enc_embed = call.need("enc_embed"),
+                                      .lengths = call.in("valid_lens")},
+                                     kBoth);
+  return {{{"weights", result.weights},
+           {"mean_weights", result.mean_weights},
+           {"output", result.output}},
           module.named_parameters()};
 }
 
-Made run_dimensional(const Given& given) {
-  return choice<Made (*)(const Given&)>(
-      "attn::nn: kind", given.options.word("kind", "source2token"),
-      {{"source2token", run_source}, {"token2token", run_tokens}})(given);
+MechanismResult run_source(const MechanismCall& call) {
+  const auto module = loaded(SourceToTokenAttention({.dim = columns(call, "W1.weight"),
+                                                     .hidden = rows(call, "W1.weight"),
+                                                     .activation = activation(call, "elu")}),
+                             call);
+  const auto attended = module.forward(call.need("x"), call.in("valid_lens"));
+  return {{{"output", attended.output}, {"weights", attended.weights}},
+          module.named_parameters()};
 }
 
-Made run_cmla(const Given& given) {
-  const auto module = loaded(Cmla({.dim = given.parameter("u_a").size(0),
-                                   .slices = rows(given, "G_a"),
-                                   .classes = rows(given, "C_a.weight"),
-                                   .layers = given.options.whole("num_layers", 2)}),
-                             given);
-  const auto [aspect, opinion] = module.forward(given.need("states"), given.in("valid_lens"));
+MechanismResult run_tokens(const MechanismCall& call) {
+  const auto module = loaded(
+      TokenToTokenAttention(
+          {.dim = rows(call, "W1.weight"),
+           .cap = call.options.number("c", 5.0),
+           .order = choice<TokenOrder>("attn::nn: mask", call.options.word("mask", "none"),
+                                       {{"none", TokenOrder::all},
+                                        {"forward", TokenOrder::forward},
+                                        {"backward", TokenOrder::backward}})}),
+      call);
+  const auto attended = module.forward(call.need("x"), call.in("valid_lens"), kBoth);
+  return {{{"output", attended.output},
+           {"context", attended.context},
+           {"weights", attended.weights}},
+          module.named_parameters()};
+}
+
+MechanismResult run_dimensional(const MechanismCall& call) {
+  return choice<MechanismResult (*)(const MechanismCall&)>(
+      "attn::nn: kind", call.options.word("kind", "source2token"),
+      {{"source2token", run_source}, {"token2token", run_tokens}})(call);
+}
+
+MechanismResult run_cmla(const MechanismCall& call) {
+  const auto module = loaded(Cmla({.dim = call.parameter("u_a").size(0),
+                                   .slices = rows(call, "G_a"),
+                                   .classes = rows(call, "C_a.weight"),
+                                   .layers = call.options.whole("num_layers", 2)}),
+                             call);
+  const auto [aspect, opinion] = module.forward(call.need("states"), call.in("valid_lens"));
   return {{{"weights_a", aspect.weights},
            {"weights_p", opinion.weights},
            {"prototype_a", aspect.prototype},
@@ -119,50 +123,49 @@ Made run_cmla(const Given& given) {
           module.named_parameters()};
 }
 
-MemoryNetworkOptions memory_options(const Given& given) {
-  const Options& options = given.options;
+MemoryNetworkOptions memory_options(const MechanismCall& call) {
+  const Options& options = call.options;
   const auto tying = choice<MemoryTying>(
       "attn::nn: tying", options.word("tying", "adjacent"),
       {{"adjacent", MemoryTying::adjacent}, {"layerwise", MemoryTying::layerwise}});
   const bool adjacent = tying == MemoryTying::adjacent;
   const std::string words = adjacent ? "E.0.weight" : "A.weight";
   const std::string times = adjacent ? "T.0.weight" : "T_A.weight";
-  const bool temporal = options.flag("temporal", given.has_parameter(times));
+  const bool temporal = options.flag("temporal", call.has_parameter(times));
   return {
-      .vocab_size = rows(given, words),
-      .dim = columns(given, words),
+      .vocab_size = rows(call, words),
+      .dim = columns(call, words),
       .hops = options.whole("hops", 1),
       .tying = tying,
       .order = options.flag("position_encoding", false) ? WordOrder::position : WordOrder::bag,
-      .temporal_rows = temporal ? rows(given, times) : 0,
+      .temporal_rows = temporal ? rows(call, times) : 0,
       .weights =
           options.flag("linear_start", false) ? MemoryWeights::linear : MemoryWeights::softmax};
 }
 
-Made run_memory(const Given& given) {
-  const auto module = loaded(MemoryNetwork(memory_options(given)), given);
-  const auto made = module.forward({.memories = given.need("memories"),
-                                    .question = given.need("question"),
-                                    .memory_word_lens = given.in("memory_word_lens"),
-                                    .memory_lens = given.in("memory_lens"),
-                                    .question_lens = given.in("question_lens")});
-  return {{{"weights", made.weights}, {"u", made.u}, {"logits", made.logits}},
+MechanismResult run_memory(const MechanismCall& call) {
+  const auto module = loaded(MemoryNetwork(memory_options(call)), call);
+  const auto result = module.forward({.memories = call.need("memories"),
+                                      .question = call.need("question"),
+                                      .memory_word_lens = call.in("memory_word_lens"),
+                                      .memory_lens = call.in("memory_lens"),
+                                      .question_lens = call.in("question_lens")});
+  return {{{"weights", result.weights}, {"u", result.u}, {"logits", result.logits}},
           module.named_parameters()};
 }
 
-Made run_key_value(const Given& given) {
+MechanismResult run_key_value(const MechanismCall& call) {
   const auto module = loaded(
-      KeyValueMemory({.features = columns(given, "A.weight"),
-                      .dim = rows(given, "A.weight"),
-                      .hops = given.options.whole("hops", 1),
-                      .answers = given.options.flag("tie_b", !given.has_parameter("B.weight"))
+      KeyValueMemory({.features = columns(call, "A.weight"),
+                      .dim = rows(call, "A.weight"),
+                      .hops = call.options.whole("hops", 1),
+                      .answers = call.options.flag("tie_b", !call.has_parameter("B.weight"))
                                      ? AnswerMatrix::tied
                                      : AnswerMatrix::own}),
-      given);
-  const auto made =
-      module.forward(given.need("query"), given.need("keys"), given.need("values"),
-                     given.need("candidates"), given.in("valid_lens"));
-  return {{{"weights", made.weights}, {"q", made.q}, {"logits", made.logits}},
+      call);
+  const auto result = module.forward(call.need("query"), call.need("keys"), call.need("values"),
+                                     call.need("candidates"), call.in("valid_lens"));
+  return {{{"weights", result.weights}, {"q", result.q}, {"logits", result.logits}},
           module.named_parameters()};
 }
 

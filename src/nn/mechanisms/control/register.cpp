@@ -13,27 +13,27 @@
 namespace attn::nn::adapt {
 namespace {
 
-Made run_forced(const Given& given) {
-  return weights_and(
-      "output", forced_attention(given.need("scores"), given.need("values"),
-                                 {.prior = given.in("prior"),
-                                  .prior_weight = given.options.number("prior_weight", 1.0),
-                                  .forced_mask = given.in("forced_mask"),
-                                  .forced_weight = given.in("forced_weight")},
-                                 keep_lengths(given), kBoth));
+MechanismResult run_forced(const MechanismCall& call) {
+  return weights_and("output",
+                     forced_attention(call.need("scores"), call.need("values"),
+                                      {.prior = call.in("prior"),
+                                       .prior_weight = call.options.number("prior_weight", 1.0),
+                                       .forced_mask = call.in("forced_mask"),
+                                       .forced_weight = call.in("forced_weight")},
+                                      keep_lengths(call), kBoth));
 }
 
-Made run_cache(const Given& given) {
-  const Attended looked = attend_in_chunks(given.need("queries"), given.need("keys"),
-                                           given.need("values"), given.options.list("chunks"));
-  return {{{"output", looked.output}, {"lse", looked.log_sum_exp}}, {}};
+MechanismResult run_cache(const MechanismCall& call) {
+  const Attended attended = attend_in_chunks(call.need("queries"), call.need("keys"),
+                                             call.need("values"), call.options.list("chunks"));
+  return {{{"output", attended.output}, {"lse", attended.log_sum_exp}}, {}};
 }
 
-Made run_split(const Given& given) {
-  const SplitAttended parts = split_attention(
-      given.need("queries"), given.need("keys"), given.need("values"),
-      given.options.whole("split", 0),
-      given.options.flag("causal", false) ? SplitMask::causal : SplitMask::none);
+MechanismResult run_split(const MechanismCall& call) {
+  const SplitAttended parts =
+      split_attention(call.need("queries"), call.need("keys"), call.need("values"),
+                      call.options.whole("split", 0),
+                      call.options.flag("causal", false) ? SplitMask::causal : SplitMask::none);
   return {{{"out_a", parts.a.output},
            {"lse_a", parts.a.log_sum_exp},
            {"out_b", parts.b.output},
@@ -43,16 +43,16 @@ Made run_split(const Given& given) {
           {}};
 }
 
-Made run_given(const Given& given) {
-  const PartialAttention whole = merge_states({given.need("out_a"), given.need("lse_a")},
-                                              {given.need("out_b"), given.need("lse_b")});
+MechanismResult run_given(const MechanismCall& call) {
+  const PartialAttention whole = merge_states({call.need("out_a"), call.need("lse_a")},
+                                              {call.need("out_b"), call.need("lse_b")});
   return {{{"output", whole.output}, {"lse", whole.log_sum_exp}}, {}};
 }
 
-Made run_merge(const Given& given) {
-  return choice<Made (*)(const Given&)>("attn::nn::merge_states: kind",
-                                        given.options.word("kind", "split"),
-                                        {{"split", run_split}, {"given", run_given}})(given);
+MechanismResult run_merge(const MechanismCall& call) {
+  return choice<MechanismResult (*)(const MechanismCall&)>(
+      "attn::nn::merge_states: kind", call.options.word("kind", "split"),
+      {{"split", run_split}, {"given", run_given}})(call);
 }
 
 }  // namespace

@@ -13,40 +13,40 @@ namespace {
 
 constexpr const char* kMnih = "Mnih, Heess, Graves, Kavukcuoglu, 2014, arXiv:1406.6247";
 
-Made run_retina(const Given& given) {
-  const GlimpseOptions options{.patch_size = given.options.whole("patch_size", 8),
-                               .num_scales = given.options.whole("num_scales", 1),
-                               .scale = given.options.whole("scale", 2)};
-  const Tensor patches = glimpse(given.need("image"), given.need("location"), options);
+MechanismResult run_retina(const MechanismCall& call) {
+  const GlimpseOptions options{.patch_size = call.options.whole("patch_size", 8),
+                               .num_scales = call.options.whole("num_scales", 1),
+                               .scale = call.options.whole("scale", 2)};
+  const Tensor patches = glimpse(call.need("image"), call.need("location"), options);
   return {{{"patches", patches}}, {}};
 }
 
-Made run_network(const Given& given) {
+MechanismResult run_network(const MechanismCall& call) {
   const auto module =
-      loaded(GlimpseNetwork({.glimpse_dim = columns(given, "glimpse_hidden.weight"),
-                             .glimpse_hidden = rows(given, "glimpse_hidden.weight"),
-                             .location_hidden = rows(given, "location_hidden.weight"),
-                             .out_dim = rows(given, "glimpse_out.weight")}),
-             given);
-  return {{{"g", module.forward(given.need("glimpse"), given.need("location"))}},
+      loaded(GlimpseNetwork({.glimpse_dim = columns(call, "glimpse_hidden.weight"),
+                             .glimpse_hidden = rows(call, "glimpse_hidden.weight"),
+                             .location_hidden = rows(call, "location_hidden.weight"),
+                             .out_dim = rows(call, "glimpse_out.weight")}),
+             call);
+  return {{{"g", module.forward(call.need("glimpse"), call.need("location"))}},
           module.named_parameters()};
 }
 
-Made run_policy(const Given& given) {
+MechanismResult run_policy(const MechanismCall& call) {
   const auto module =
-      loaded(GlimpsePolicy({.hidden_dim = columns(given, "location.weight"),
-                            .sigma = given.options.number("sigma", 0.2),
-                            .state_gradient = given.options.flag("detach_state", true)
+      loaded(GlimpsePolicy({.hidden_dim = columns(call, "location.weight"),
+                            .sigma = call.options.number("sigma", 0.2),
+                            .state_gradient = call.options.flag("detach_state", true)
                                                   ? StateGradient::off
                                                   : StateGradient::on}),
-             given);
-  const GlimpsePolicyResult made =
-      module.forward(given.need("hidden"), given.need("sample"), given.need("reward"));
-  return {{{"mean", made.mean},
-           {"log_prob", made.log_prob},
-           {"baseline", made.baseline},
-           {"reinforce_loss", made.reinforce_loss},
-           {"baseline_loss", made.baseline_loss}},
+             call);
+  const GlimpsePolicyResult result =
+      module.forward(call.need("hidden"), call.need("sample"), call.need("reward"));
+  return {{{"mean", result.mean},
+           {"log_prob", result.log_prob},
+           {"baseline", result.baseline},
+           {"reinforce_loss", result.reinforce_loss},
+           {"baseline_loss", result.baseline_loss}},
           module.named_parameters()};
 }
 

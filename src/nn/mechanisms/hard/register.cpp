@@ -11,9 +11,9 @@ namespace {
 
 constexpr const char* kXu = "Xu et al., 2015, arXiv:1502.03044";
 
-Made run_sample(const Given& given) {
-  const HardLook look = hard_attention(given.need("scores"), given.need("annotations"),
-                                       given.need("sample"), given.in("valid_lens"));
+MechanismResult run_sample(const MechanismCall& call) {
+  const HardLook look = hard_attention(call.need("scores"), call.need("annotations"),
+                                       call.need("sample"), call.in("valid_lens"));
   return {{{"alpha", look.alpha},
            {"context", look.context},
            {"expected_context", look.expected_context},
@@ -22,44 +22,44 @@ Made run_sample(const Given& given) {
           {}};
 }
 
-Made run_reinforce(const Given& given) {
-  const Options& options = given.options;
-  const Reinforced made = reinforce({.scores = given.need("scores"),
-                                     .sample = given.need("sample"),
-                                     .log_py = given.need("log_py"),
-                                     .baseline = given.need("baseline"),
-                                     .lengths = given.in("valid_lens"),
-                                     .target_lens = given.in("target_lens"),
-                                     .use_soft = given.in("use_soft")},
-                                    {.lambda_r = options.number("lambda_r", 1.0),
-                                     .lambda_e = options.number("lambda_e", 0.01),
-                                     .decay = options.number("decay", 0.9)});
-  return {{{"surrogate", made.surrogate}, {"new_baseline", made.new_baseline}}, {}};
+MechanismResult run_reinforce(const MechanismCall& call) {
+  const Options& options = call.options;
+  const Reinforced result = reinforce({.scores = call.need("scores"),
+                                       .sample = call.need("sample"),
+                                       .log_py = call.need("log_py"),
+                                       .baseline = call.need("baseline"),
+                                       .lengths = call.in("valid_lens"),
+                                       .target_lens = call.in("target_lens"),
+                                       .use_soft = call.in("use_soft")},
+                                      {.lambda_r = options.number("lambda_r", 1.0),
+                                       .lambda_e = options.number("lambda_e", 0.01),
+                                       .decay = options.number("decay", 0.9)});
+  return {{{"surrogate", result.surrogate}, {"new_baseline", result.new_baseline}}, {}};
 }
 
-Made run_argmax(const Given& given) {
-  const HardBest best = hard_attention_best(given.need("scores"), given.need("annotations"),
-                                            given.in("valid_lens"));
+MechanismResult run_argmax(const MechanismCall& call) {
+  const HardBest best =
+      hard_attention_best(call.need("scores"), call.need("annotations"), call.in("valid_lens"));
   return {{{"alpha", best.alpha}, {"index", best.index}, {"context", best.context}}, {}};
 }
 
-Made run_hard(const Given& given) {
-  return choice<Made (*)(const Given&)>(
-      "attn::nn: hard attention in mode", given.options.word("mode", "sample"),
-      {{"sample", run_sample}, {"reinforce", run_reinforce}, {"argmax", run_argmax}})(given);
+MechanismResult run_hard(const MechanismCall& call) {
+  return choice<MechanismResult (*)(const MechanismCall&)>(
+      "attn::nn: hard attention in mode", call.options.word("mode", "sample"),
+      {{"sample", run_sample}, {"reinforce", run_reinforce}, {"argmax", run_argmax}})(call);
 }
 
-Made run_doubly(const Given& given) {
-  const auto module = loaded(DoublyStochasticAttention(columns(given, "f_beta.weight")), given);
-  const auto made = module.forward({.scores = given.need("scores"),
-                                    .annotations = given.need("annotations"),
-                                    .hidden = given.need("hidden"),
-                                    .lengths = given.in("valid_lens"),
-                                    .target_lens = given.in("target_lens")});
-  return {{{"alpha", made.alpha},
-           {"beta", made.beta},
-           {"context", made.context},
-           {"regulariser", made.regulariser}},
+MechanismResult run_doubly(const MechanismCall& call) {
+  const auto module = loaded(DoublyStochasticAttention(columns(call, "f_beta.weight")), call);
+  const auto result = module.forward({.scores = call.need("scores"),
+                                      .annotations = call.need("annotations"),
+                                      .hidden = call.need("hidden"),
+                                      .lengths = call.in("valid_lens"),
+                                      .target_lens = call.in("target_lens")});
+  return {{{"alpha", result.alpha},
+           {"beta", result.beta},
+           {"context", result.context},
+           {"regulariser", result.regulariser}},
           module.named_parameters()};
 }
 

@@ -24,28 +24,28 @@ constexpr const char* kLayerOptions =
     "activation: relu or gelu\nnorm_first: normalise before each part instead of behind\n"
     "layer_norm_eps: inside the root of the norm\nbatch_first: always true";
 
-Made run_additive(const Given& given) {
+MechanismResult run_additive(const MechanismCall& call) {
   return run_module("output",
-                    AdditiveAttention({.query_dim = columns(given, "W_q.weight"),
-                                       .key_dim = columns(given, "W_k.weight"),
-                                       .hidden_dim = rows(given, "W_q.weight")}),
-                    given);
+                    AdditiveAttention({.query_dim = columns(call, "W_q.weight"),
+                                       .key_dim = columns(call, "W_k.weight"),
+                                       .hidden_dim = rows(call, "W_q.weight")}),
+                    call);
 }
 
-Made run_dot_product(const Given& given) {
-  return run_module("output", DotProductAttention(), given);
+MechanismResult run_dot_product(const MechanismCall& call) {
+  return run_module("output", DotProductAttention(), call);
 }
 
-Made run_multi_head(const Given& given) {
-  const bool bias = given.options.flag("bias", given.has_parameter("W_q.bias"));
+MechanismResult run_multi_head(const MechanismCall& call) {
+  const bool bias = call.options.flag("bias", call.has_parameter("W_q.bias"));
   return run_module("output",
-                    MultiHeadAttention({.query_dim = columns(given, "W_q.weight"),
-                                        .key_dim = columns(given, "W_k.weight"),
-                                        .value_dim = columns(given, "W_v.weight"),
-                                        .hidden_dim = rows(given, "W_q.weight"),
-                                        .heads = given.options.whole("num_heads", 1),
+                    MultiHeadAttention({.query_dim = columns(call, "W_q.weight"),
+                                        .key_dim = columns(call, "W_k.weight"),
+                                        .value_dim = columns(call, "W_v.weight"),
+                                        .hidden_dim = rows(call, "W_q.weight"),
+                                        .heads = call.options.whole("num_heads", 1),
                                         .bias = bias ? Bias::learnt : Bias::none}),
-                    given);
+                    call);
 }
 
 void require_batch_first(const Options& options) {
@@ -53,16 +53,16 @@ void require_batch_first(const Options& options) {
     fail("attn::nn: batch_first is false; batches in front are accepted");
 }
 
-TorchMultiheadAttentionOptions multihead_options(const Given& given) {
-  const bool learnt = given.has_parameter("bias_k");
-  const bool zero = given.options.flag("add_zero_attn", false);
-  TorchMultiheadAttentionOptions options{.embed_dim = rows(given, "out_proj.weight"),
-                                         .heads = given.options.whole("num_heads", 1)};
-  if (!given.has_parameter("in_proj_weight")) {
-    options.kdim = columns(given, "k_proj_weight");
-    options.vdim = columns(given, "v_proj_weight");
+TorchMultiheadAttentionOptions multihead_options(const MechanismCall& call) {
+  const bool learnt = call.has_parameter("bias_k");
+  const bool zero = call.options.flag("add_zero_attn", false);
+  TorchMultiheadAttentionOptions options{.embed_dim = rows(call, "out_proj.weight"),
+                                         .heads = call.options.whole("num_heads", 1)};
+  if (!call.has_parameter("in_proj_weight")) {
+    options.kdim = columns(call, "k_proj_weight");
+    options.vdim = columns(call, "v_proj_weight");
   }
-  options.bias = given.has_parameter("in_proj_bias") ? Bias::learnt : Bias::none;
+  options.bias = call.has_parameter("in_proj_bias") ? Bias::learnt : Bias::none;
   options.appended = learnt && zero ? AppendedKeys::learnt_and_zero
                      : learnt       ? AppendedKeys::learnt
                      : zero         ? AppendedKeys::zero
@@ -71,46 +71,47 @@ TorchMultiheadAttentionOptions multihead_options(const Given& given) {
 }
 
 /// The masks under the names that torch gives them.
-TorchMasks masks_of(const Given& given, const std::string& padding, const std::string& mask) {
-  return {.key_padding_mask = given.in(padding), .attn_mask = given.in(mask), .keep = {}};
+TorchMasks masks_of(const MechanismCall& call, const std::string& padding,
+                    const std::string& mask) {
+  return {.key_padding_mask = call.in(padding), .attn_mask = call.in(mask), .keep = {}};
 }
 
-Made run_multihead(const Given& given) {
-  require_batch_first(given.options);
-  const auto module = loaded(TorchMultiheadAttention(multihead_options(given)), given);
+MechanismResult run_multihead(const MechanismCall& call) {
+  require_batch_first(call.options);
+  const auto module = loaded(TorchMultiheadAttention(multihead_options(call)), call);
   const Attended attended =
-      module.forward(given.need("query"), given.need("key"), given.need("value"),
-                     masks_of(given, "key_padding_mask", "attn_mask"), kBoth);
-  const bool average = given.options.flag("average_weights", true);
+      module.forward(call.need("query"), call.need("key"), call.need("value"),
+                     masks_of(call, "key_padding_mask", "attn_mask"), kBoth);
+  const bool average = call.options.flag("average_weights", true);
   const Tensor weights = average ? mean(attended.weights, 1) : attended.weights;
   return {{{"output", attended.output}, {"weights", weights}}, module.named_parameters()};
 }
 
-TransformerLayerOptions layer_options(const Given& given) {
-  require_batch_first(given.options);
-  const Options& options = given.options;
+TransformerLayerOptions layer_options(const MechanismCall& call) {
+  require_batch_first(call.options);
+  const Options& options = call.options;
   const bool before = options.flag("norm_first", false);
-  return {.dim = options.whole("d_model", columns(given, "linear1.weight")),
+  return {.dim = options.whole("d_model", columns(call, "linear1.weight")),
           .heads = options.whole("nhead", 1),
-          .feed_forward_dim = options.whole("dim_feedforward", rows(given, "linear1.weight")),
-          .activation = activation(given, "relu"),
+          .feed_forward_dim = options.whole("dim_feedforward", rows(call, "linear1.weight")),
+          .activation = activation(call, "relu"),
           .norm = before ? NormOrder::before : NormOrder::after,
           .layer_norm_eps = options.number("layer_norm_eps", 1e-5)};
 }
 
-Made run_encoder_layer(const Given& given) {
-  const auto layer = loaded(TransformerEncoderLayer(layer_options(given)), given);
-  return {{{"output",
-            layer(given.need("src"), masks_of(given, "src_key_padding_mask", "src_mask"))}},
-          layer.named_parameters()};
+MechanismResult run_encoder_layer(const MechanismCall& call) {
+  const auto layer = loaded(TransformerEncoderLayer(layer_options(call)), call);
+  return {
+      {{"output", layer(call.need("src"), masks_of(call, "src_key_padding_mask", "src_mask"))}},
+      layer.named_parameters()};
 }
 
-Made run_decoder_layer(const Given& given) {
-  const auto layer = loaded(TransformerDecoderLayer(layer_options(given)), given);
+MechanismResult run_decoder_layer(const MechanismCall& call) {
+  const auto layer = loaded(TransformerDecoderLayer(layer_options(call)), call);
   const TransformerDecoderLayer::Masks masks{
-      .tgt = masks_of(given, "tgt_key_padding_mask", "tgt_mask"),
-      .memory = masks_of(given, "memory_key_padding_mask", "memory_mask")};
-  return {{{"output", layer.forward(given.need("tgt"), given.need("memory"), masks)}},
+      .tgt = masks_of(call, "tgt_key_padding_mask", "tgt_mask"),
+      .memory = masks_of(call, "memory_key_padding_mask", "memory_mask")};
+  return {{{"output", layer.forward(call.need("tgt"), call.need("memory"), masks)}},
           layer.named_parameters()};
 }
 

@@ -12,18 +12,18 @@ namespace {
 
 constexpr const char* kPaper = "Luong, Pham, Manning, 2015, arXiv:1508.04025";
 
-LocalScoreOptions score_of(const Given& given) {
+LocalScoreOptions score_of(const MechanismCall& call) {
   const auto score =
-      choice<LuongScore>("attn::nn: score", given.options.word("score", "dot"),
+      choice<LuongScore>("attn::nn: score", call.options.word("score", "dot"),
                          {{"dot", LuongScore::dot}, {"general", LuongScore::general}});
   if (score == LuongScore::dot) return {};
   return {.score = score,
-          .query_dim = rows(given, "W_a.weight"),
-          .key_dim = columns(given, "W_a.weight")};
+          .query_dim = rows(call, "W_a.weight"),
+          .key_dim = columns(call, "W_a.weight")};
 }
 
-Fade fade_of(const Given& given, bool otherwise) {
-  return given.options.flag("gaussian", otherwise) ? Fade::gaussian : Fade::none;
+Fade fade_of(const MechanismCall& call, bool otherwise) {
+  return call.options.flag("gaussian", otherwise) ? Fade::gaussian : Fade::none;
 }
 
 /// Seven keys, so that windows are clipped at both ends and one row has none.
@@ -37,33 +37,32 @@ Example local_example() {
       .options({{"D", 2.0}, {"score", "general"}, {"gaussian", true}});
 }
 
-Made run_monotonic(const Given& given) {
+MechanismResult run_monotonic(const MechanismCall& call) {
   const auto module =
-      loaded(LocalMonotonicAttention({.window = given.options.whole("D", 2),
-                                      .score = score_of(given),
-                                      .fade = fade_of(given, false),
-                                      .offset = given.options.whole("offset", 0)}),
-             given);
+      loaded(LocalMonotonicAttention({.window = call.options.whole("D", 2),
+                                      .score = score_of(call),
+                                      .fade = fade_of(call, false),
+                                      .offset = call.options.whole("offset", 0)}),
+             call);
   return weights_and("context",
-                     module.forward(given.need("queries"), given.need("keys"),
-                                    given.need("values"), given.in("valid_lens"), kBoth),
+                     module.forward(call.need("queries"), call.need("keys"),
+                                    call.need("values"), call.in("valid_lens"), kBoth),
                      module.named_parameters());
 }
 
-Made run_predictive(const Given& given) {
-  const auto module =
-      loaded(LocalPredictiveAttention({.query_dim = columns(given, "W_p.weight"),
-                                       .hidden_dim = rows(given, "W_p.weight"),
-                                       .window = given.options.whole("D", 2),
-                                       .score = score_of(given),
-                                       .fade = fade_of(given, true)}),
-             given);
+MechanismResult run_predictive(const MechanismCall& call) {
+  const auto module = loaded(LocalPredictiveAttention({.query_dim = columns(call, "W_p.weight"),
+                                                       .hidden_dim = rows(call, "W_p.weight"),
+                                                       .window = call.options.whole("D", 2),
+                                                       .score = score_of(call),
+                                                       .fade = fade_of(call, true)}),
+                             call);
   const LocalPredicted predicted =
-      module.forward(given.need("queries"), given.need("keys"), given.need("values"),
-                     given.in("valid_lens"), kBoth);
-  Made made = weights_and("context", predicted.result, module.named_parameters());
-  made.outputs.push_back({"p", predicted.centre});
-  return made;
+      module.forward(call.need("queries"), call.need("keys"), call.need("values"),
+                     call.in("valid_lens"), kBoth);
+  MechanismResult result = weights_and("context", predicted.result, module.named_parameters());
+  result.outputs.push_back({"p", predicted.centre});
+  return result;
 }
 
 }  // namespace

@@ -9,47 +9,47 @@
 namespace attn::nn::adapt {
 namespace {
 
-Made run_pointer(const Given& given) {
-  const auto module = loaded(Pointer({.encoder_dim = columns(given, "W1.weight"),
-                                      .decoder_dim = columns(given, "W2.weight"),
-                                      .hidden = rows(given, "W1.weight")}),
-                             given);
+MechanismResult run_pointer(const MechanismCall& call) {
+  const auto module = loaded(Pointer({.encoder_dim = columns(call, "W1.weight"),
+                                      .decoder_dim = columns(call, "W2.weight"),
+                                      .hidden = rows(call, "W1.weight")}),
+                             call);
   const Pointed pointed =
-      module.forward(given.need("encoder_states"), given.need("decoder_states"),
-                     {given.in("valid_lens"), given.in("visited")}, given.in("targets"));
-  Made made{{{"weights", pointed.weights}}, module.named_parameters()};
-  if (pointed.log_prob.defined()) made.outputs.push_back({"log_prob", pointed.log_prob});
-  return made;
+      module.forward(call.need("encoder_states"), call.need("decoder_states"),
+                     {call.in("valid_lens"), call.in("visited")}, call.in("targets"));
+  MechanismResult result{{{"weights", pointed.weights}}, module.named_parameters()};
+  if (pointed.log_prob.defined()) result.outputs.push_back({"log_prob", pointed.log_prob});
+  return result;
 }
 
-Made run_generator(const Given& given) {
-  const bool coverage = given.options.flag("coverage", true);
+MechanismResult run_generator(const MechanismCall& call) {
+  const bool coverage = call.options.flag("coverage", true);
   const auto module = loaded(
-      PointerGenerator({.encoder_dim = columns(given, "W_h.weight"),
-                        .decoder_dim = columns(given, "W_s.weight"),
-                        .input_dim = columns(given, "gen_x.weight"),
-                        .hidden = rows(given, "W_h.weight"),
-                        .coverage = given.has_parameter("w_c") ? Coverage::on : Coverage::off}),
-      given);
-  const PointerGenerated made =
-      module.forward({.encoder_states = given.need("encoder_states"),
-                      .decoder_states = given.need("decoder_states"),
-                      .decoder_inputs = given.need("decoder_inputs"),
-                      .vocab_logits = given.need("vocab_logits"),
-                      .src_ids = given.need("src_ids"),
-                      .lengths = given.in("valid_lens"),
-                      .targets = given.need("targets"),
-                      .target_lens = given.in("target_lens"),
-                      .extra_words = given.options.whole("extra_words", 0),
-                      .eps = given.options.number("eps", 1e-12),
+      PointerGenerator({.encoder_dim = columns(call, "W_h.weight"),
+                        .decoder_dim = columns(call, "W_s.weight"),
+                        .input_dim = columns(call, "gen_x.weight"),
+                        .hidden = rows(call, "W_h.weight"),
+                        .coverage = call.has_parameter("w_c") ? Coverage::on : Coverage::off}),
+      call);
+  const PointerGenerated result =
+      module.forward({.encoder_states = call.need("encoder_states"),
+                      .decoder_states = call.need("decoder_states"),
+                      .decoder_inputs = call.need("decoder_inputs"),
+                      .vocab_logits = call.need("vocab_logits"),
+                      .src_ids = call.need("src_ids"),
+                      .lengths = call.in("valid_lens"),
+                      .targets = call.need("targets"),
+                      .target_lens = call.in("target_lens"),
+                      .extra_words = call.options.whole("extra_words", 0),
+                      .eps = call.options.number("eps", 1e-12),
                       .coverage = coverage ? Coverage::on : Coverage::off});
-  return {{{"weights", made.weights},
-           {"context", made.context},
-           {"coverage", made.coverage},
-           {"p_gen", made.p_gen},
-           {"final_dist", made.final_dist},
-           {"nll", made.nll},
-           {"coverage_loss", made.coverage_loss}},
+  return {{{"weights", result.weights},
+           {"context", result.context},
+           {"coverage", result.coverage},
+           {"p_gen", result.p_gen},
+           {"final_dist", result.final_dist},
+           {"nll", result.nll},
+           {"coverage_loss", result.coverage_loss}},
           module.named_parameters()};
 }
 

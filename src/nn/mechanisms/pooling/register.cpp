@@ -26,29 +26,29 @@ Example values_example() {
   return Example().inputs({{"values", {4, 5, 3}}, {"valid_lens", lengths({5, 2, 0, 1})}});
 }
 
-Made run_masked_softmax(const Given& given) {
-  const Tensor weights = masked_softmax(given.need("x"), given.in("valid_lens"),
-                                        masked_softmax_options(given.options));
+MechanismResult run_masked_softmax(const MechanismCall& call) {
+  const Tensor weights = masked_softmax(call.need("x"), call.in("valid_lens"),
+                                        masked_softmax_options(call.options));
   return {{{"weights", weights}}, {}};
 }
 
-Made run_average(const Given& given) {
+MechanismResult run_average(const MechanismCall& call) {
   return weights_and("output",
-                     average_pooling(given.need("values"), given.in("valid_lens"), kBoth));
+                     average_pooling(call.need("values"), call.in("valid_lens"), kBoth));
 }
 
-Made run_maximum(const Given& given) {
-  const Maximum largest = max_pooling(given.need("values"), given.in("valid_lens"));
+MechanismResult run_maximum(const MechanismCall& call) {
+  const Maximum largest = max_pooling(call.need("values"), call.in("valid_lens"));
   return {{{"output", largest.values}, {"indices", largest.indices}}, {}};
 }
 
-Made run_head(const Given& given) {
-  const auto module = loaded(OutputHead({.value_dim = columns(given, "W_o.weight"),
-                                         .out = rows(given, "W_o.weight"),
-                                         .activation = activation(given, "identity")}),
-                             given);
-  const auto made = attend_case(module, given);
-  return {{{"weights", made.weights}, {"hidden", made.hidden}, {"output", made.output}},
+MechanismResult run_head(const MechanismCall& call) {
+  const auto module = loaded(OutputHead({.value_dim = columns(call, "W_o.weight"),
+                                         .out = rows(call, "W_o.weight"),
+                                         .activation = activation(call, "identity")}),
+                             call);
+  const auto result = attend_case(module, call);
+  return {{{"weights", result.weights}, {"hidden", result.hidden}, {"output", result.output}},
           module.named_parameters()};
 }
 

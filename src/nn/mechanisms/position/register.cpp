@@ -20,12 +20,12 @@
 namespace attn::nn::adapt {
 namespace {
 
-Made run_sinusoidal(const Given& given) {
-  const Tensor x = given.need("x");
+MechanismResult run_sinusoidal(const MechanismCall& call) {
+  const Tensor x = call.need("x");
   const SinusoidalOptions options{
-      .offset = given.options.whole("offset", 0),
+      .offset = call.options.whole("offset", 0),
       .layout = choice<SinusoidalLayout>("attn::nn::sinusoidal_encoding: layout",
-                                         given.options.word("layout", "interleaved"),
+                                         call.options.word("layout", "interleaved"),
                                          {{"interleaved", SinusoidalLayout::interleaved},
                                           {"halves", SinusoidalLayout::halves}})};
   return {{{"output", sinusoidal_encoding(x, options)},
@@ -33,40 +33,40 @@ Made run_sinusoidal(const Given& given) {
           {}};
 }
 
-Made run_learned(const Given& given) {
-  const auto module = loaded(LearnedPosition({.max_positions = rows(given, "P.weight"),
-                                              .dim = columns(given, "P.weight")}),
-                             given);
-  return {{{"output", module(given.need("x"), given.options.whole("offset", 0))}},
+MechanismResult run_learned(const MechanismCall& call) {
+  const auto module = loaded(LearnedPosition({.max_positions = rows(call, "P.weight"),
+                                              .dim = columns(call, "P.weight")}),
+                             call);
+  return {{{"output", module(call.need("x"), call.options.whole("offset", 0))}},
           module.named_parameters()};
 }
 
-Made run_rotary(const Given& given) {
-  const Options& options = given.options;
+MechanismResult run_rotary(const MechanismCall& call) {
+  const Options& options = call.options;
   const bool interleaved = options.flag("interleaved", false);
   const RotaryOptions turns{
       .base = options.number("base", 10000.0),
       .rotary_dim = options.whole("rotary_dim", -1),
       .pairs = interleaved ? RotaryPairs::interleaved : RotaryPairs::halves};
-  const Tensor queries = given.need("queries");
-  const Tensor keys = given.need("keys");
-  const Tensor positions = given.in("positions");
+  const Tensor queries = call.need("queries");
+  const Tensor keys = call.need("keys");
+  const Tensor positions = call.in("positions");
   const Rotated turned = positions.defined()
                              ? rotate(queries, keys, positions, turns)
                              : rotate(queries, keys, options.whole("offset", 0), turns);
   return {{{"queries", turned.queries}, {"keys", turned.keys}}, {}};
 }
 
-spec::Offset offset_of(const Given& given) {
-  if (!given.options.has("query_offset")) return {};
-  return given.options.whole("query_offset", 0);
+spec::Offset offset_of(const MechanismCall& call) {
+  if (!call.options.has("query_offset")) return {};
+  return call.options.whole("query_offset", 0);
 }
 
 /// Causal, if asked for, and lengths.
-Mask keep_of(const Given& given) {
-  const Mask lengths = keep_lengths(given);
-  return given.options.flag("causal", false) ? spec::causal(offset_of(given)) && lengths
-                                             : lengths;
+Mask keep_of(const MechanismCall& call) {
+  const Mask lengths = keep_lengths(call);
+  return call.options.flag("causal", false) ? spec::causal(offset_of(call)) && lengths
+                                            : lengths;
 }
 
 Example heads_example(std::int64_t queries) {
@@ -76,70 +76,70 @@ Example heads_example(std::int64_t queries) {
                            {"valid_lens", lengths({4, 0})}});
 }
 
-Made with(std::vector<NamedTensor> more, Made made) {
-  made.outputs.insert(made.outputs.end(), more.begin(), more.end());
-  return made;
+MechanismResult with(std::vector<NamedTensor> more, MechanismResult result) {
+  result.outputs.insert(result.outputs.end(), more.begin(), more.end());
+  return result;
 }
 
-Made run_shaw(const Given& given) {
-  const bool keys = given.has_parameter("rel_k");
-  const bool values = given.has_parameter("rel_v");
+MechanismResult run_shaw(const MechanismCall& call) {
+  const bool keys = call.has_parameter("rel_k");
+  const bool values = call.has_parameter("rel_v");
   const std::int64_t reach =
-      given.options.whole("max_distance", keys     ? rows(given, "rel_k") / 2
-                                          : values ? rows(given, "rel_v") / 2
-                                                   : 0);
-  const auto module = loaded(RelativeShaw({.key_dim = keys ? columns(given, "rel_k") : 0,
-                                           .value_dim = values ? columns(given, "rel_v") : 0,
+      call.options.whole("max_distance", keys     ? rows(call, "rel_k") / 2
+                                         : values ? rows(call, "rel_v") / 2
+                                                  : 0);
+  const auto module = loaded(RelativeShaw({.key_dim = keys ? columns(call, "rel_k") : 0,
+                                           .value_dim = values ? columns(call, "rel_v") : 0,
                                            .max_distance = reach,
-                                           .query_offset = offset_of(given)}),
-                             given);
+                                           .query_offset = offset_of(call)}),
+                             call);
   return weights_and("output",
-                     module.forward(given.need("queries"), given.need("keys"),
-                                    given.need("values"), keep_of(given), kBoth),
+                     module.forward(call.need("queries"), call.need("keys"),
+                                    call.need("values"), keep_of(call), kBoth),
                      module.named_parameters());
 }
 
-Made run_skew(const Given& given) {
-  const Tensor queries = given.need("queries");
-  const bool per_head = given.options.flag("per_head", given.parameter("E_r").rank() == 3);
-  const bool causal = given.options.flag("causal", false);
+MechanismResult run_skew(const MechanismCall& call) {
+  const Tensor queries = call.need("queries");
+  const bool per_head = call.options.flag("per_head", call.parameter("E_r").rank() == 3);
+  const bool causal = call.options.flag("causal", false);
   const auto module = loaded(RelativeSkew({.length = queries.size(2),
                                            .dim = queries.size(3),
                                            .heads = per_head ? queries.size(1) : 0,
                                            .reach = causal ? Reach::past : Reach::both}),
-                             given);
-  const auto made = attend_case(module, given);
-  return with({{"s_rel", made.s_rel}},
-              weights_and("output", made.attended, module.named_parameters()));
+                             call);
+  const auto result = attend_case(module, call);
+  return with({{"s_rel", result.s_rel}},
+              weights_and("output", result.attended, module.named_parameters()));
 }
 
-Made run_t5(const Given& given) {
-  const Options& options = given.options;
+MechanismResult run_t5(const MechanismCall& call) {
+  const Options& options = call.options;
   const std::string weight = "relative_attention_bias.weight";
   const bool both = options.flag("bidirectional", true);
   const auto module =
-      loaded(T5Bias({.heads = columns(given, weight),
-                     .buckets = options.whole("num_buckets", rows(given, weight)),
+      loaded(T5Bias({.heads = columns(call, weight),
+                     .buckets = options.whole("num_buckets", rows(call, weight)),
                      .max_distance = options.whole("max_distance", 128),
                      .direction = both ? score::T5Direction::both : score::T5Direction::past,
-                     .query_offset = offset_of(given),
+                     .query_offset = offset_of(call),
                      .scale = options.number("scale", 1.0)}),
-             given);
-  const Tensor queries = given.need("queries");
-  const Tensor keys = given.need("keys");
-  const auto looked =
-      module.forward(queries, keys, given.need("values"), keep_of(given), kBoth);
+             call);
+  const Tensor queries = call.need("queries");
+  const Tensor keys = call.need("keys");
+  const auto attended =
+      module.forward(queries, keys, call.need("values"), keep_of(call), kBoth);
   return with({{"buckets", module.buckets(queries.size(2), keys.size(2))},
                {"bias", module.bias(queries.size(2), keys.size(2))}},
-              weights_and("output", looked, module.named_parameters()));
+              weights_and("output", attended, module.named_parameters()));
 }
 
-Made run_alibi(const Given& given) {
-  const Tensor queries = given.need("queries");
+MechanismResult run_alibi(const MechanismCall& call) {
+  const Tensor queries = call.need("queries");
   return with(
       {{"slopes", alibi_slopes(queries.size(1), queries.dtype())}},
-      weights_and("output", alibi_attention(queries, given.need("keys"), given.need("values"),
-                                            keep_of(given), kBoth, offset_of(given))));
+      weights_and("output", alibi_attention(queries, call.need("keys"), call.need("values"),
+                                            keep_of(call), kBoth, offset_of(call))));
 }
 
 }  // namespace

@@ -19,36 +19,36 @@ namespace {
 constexpr const char* kPaper = "Nadaraya, 1964; Watson, 1964";
 
 /// The width that the option asks for; not defined for none.
-Tensor width_of(const Given& given) {
+Tensor width_of(const MechanismCall& call) {
   const std::string width =
-      given.options.word("width", given.has_parameter("w") ? "scalar" : "none");
+      call.options.word("width", call.has_parameter("w") ? "scalar" : "none");
   if (width == "none") return {};
   if (width != "scalar" && width != "diagonal")
     refuse("attn::nn::nadaraya_watson: width", width, {"none", "scalar", "diagonal"});
-  Tensor w = given.parameter("w").detach().clone();
+  Tensor w = call.parameter("w").detach().clone();
   if (width == "scalar" && w.numel() != 1)
     fail("attn::nn::nadaraya_watson: a scalar width of ", w.text(), "; [1] is accepted");
   return w.set_requires_grad();
 }
 
-Made run_regression(const Given& given) {
-  const Tensor w = width_of(given);
+MechanismResult run_regression(const MechanismCall& call) {
+  const Tensor w = width_of(call);
   const auto look = choice<decltype(&nadaraya_watson)>(
-      "attn::nn::nadaraya_watson: form", given.options.word("form", "vector"),
+      "attn::nn::nadaraya_watson: form", call.options.word("form", "vector"),
       {{"scalar", nadaraya_watson_scalar}, {"vector", nadaraya_watson}});
   std::vector<NamedTensor> parameters;
   if (w.defined()) parameters.push_back({"w", w});
   return weights_and("output",
-                     look(given.need("queries"), given.need("keys"), given.need("values"), w,
-                          keep_lengths(given), kBoth),
+                     look(call.need("queries"), call.need("keys"), call.need("values"), w,
+                          keep_lengths(call), kBoth),
                      parameters);
 }
 
-Made run_training(const Given& given) {
-  KernelRegression model = loaded(KernelRegression(), given);
+MechanismResult run_training(const MechanismCall& call) {
+  KernelRegression model = loaded(KernelRegression(), call);
   const auto history = model.fit(
-      given.need("x_train"), given.need("y_train"),
-      {.rate = given.options.number("lr", 0.02), .epochs = given.options.whole("epochs", 100)});
+      call.need("x_train"), call.need("y_train"),
+      {.rate = call.options.number("lr", 0.02), .epochs = call.options.whole("epochs", 100)});
   std::vector<double> loss;
   std::vector<double> width;
   for (const auto& epoch : history) {
@@ -57,10 +57,10 @@ Made run_training(const Given& given) {
   }
   const NoGrad off_the_tape;
   const auto count = static_cast<std::int64_t>(history.size());
-  const DType dtype = given.dtype();
+  const DType dtype = call.dtype();
   return {{{"loss", Tensor::from(loss, {count}).to(dtype)},
            {"w", Tensor::from(width, {count}).to(dtype)},
-           {"y_test", model.predict(given.need("x_test")).output}},
+           {"y_test", model.predict(call.need("x_test")).output}},
           {}};
 }
 

@@ -15,56 +15,55 @@ constexpr const char* kLuong = "Luong, Pham, Manning, 2015, arXiv:1508.04025";
 
 /// An attention without parameters on a case.
 template <class Look, class... More>
-Made run_function(const Look& look, const Given& given, const More&... more) {
-  return weights_and("context",
-                     look(given.need("queries"), given.need("keys"), given.need("values"),
-                          keep_lengths(given), kBoth, more...));
+MechanismResult run_function(const Look& look, const MechanismCall& call, const More&... more) {
+  return weights_and("context", look(call.need("queries"), call.need("keys"),
+                                     call.need("values"), keep_lengths(call), kBoth, more...));
 }
 
-Made run_dot(const Given& given) {
-  return run_function(dot_attention, given);
+MechanismResult run_dot(const MechanismCall& call) {
+  return run_function(dot_attention, call);
 }
 
-Made run_scaled_dot(const Given& given) {
+MechanismResult run_scaled_dot(const MechanismCall& call) {
   std::optional<double> scale;
-  if (given.options.has("scale")) scale = given.options.number("scale", 1.0);
-  return run_function(scaled_dot_attention, given, scale);
+  if (call.options.has("scale")) scale = call.options.number("scale", 1.0);
+  return run_function(scaled_dot_attention, call, scale);
 }
 
-Made run_cosine(const Given& given) {
-  return run_function(cosine_attention, given, given.options.number("scale", 1.0));
+MechanismResult run_cosine(const MechanismCall& call) {
+  return run_function(cosine_attention, call, call.options.number("scale", 1.0));
 }
 
-Made run_general(const Given& given) {
+MechanismResult run_general(const MechanismCall& call) {
   return run_module("context",
-                    GeneralAttention({.query_dim = rows(given, "W_a.weight"),
-                                      .key_dim = columns(given, "W_a.weight")}),
-                    given);
+                    GeneralAttention({.query_dim = rows(call, "W_a.weight"),
+                                      .key_dim = columns(call, "W_a.weight")}),
+                    call);
 }
 
-Made run_concat(const Given& given) {
+MechanismResult run_concat(const MechanismCall& call) {
   return run_module("context",
-                    ConcatAttention({.query_dim = given.need("queries").size(-1),
-                                     .key_dim = given.need("keys").size(-1),
-                                     .hidden_dim = rows(given, "W_a.weight")}),
-                    given);
+                    ConcatAttention({.query_dim = call.need("queries").size(-1),
+                                     .key_dim = call.need("keys").size(-1),
+                                     .hidden_dim = rows(call, "W_a.weight")}),
+                    call);
 }
 
-Made run_additive(const Given& given) {
+MechanismResult run_additive(const MechanismCall& call) {
   return run_module("context",
-                    AdditiveScore({.query_dim = columns(given, "W_q.weight"),
-                                   .key_dim = columns(given, "W_k.weight"),
-                                   .hidden_dim = rows(given, "W_q.weight")}),
-                    given);
+                    AdditiveScore({.query_dim = columns(call, "W_q.weight"),
+                                   .key_dim = columns(call, "W_k.weight"),
+                                   .hidden_dim = rows(call, "W_q.weight")}),
+                    call);
 }
 
-Made run_location(const Given& given) {
-  const auto module = loaded(LocationAttention({.query_dim = columns(given, "W_a.weight"),
-                                                .max_keys = rows(given, "W_a.weight")}),
-                             given);
+MechanismResult run_location(const MechanismCall& call) {
+  const auto module = loaded(LocationAttention({.query_dim = columns(call, "W_a.weight"),
+                                                .max_keys = rows(call, "W_a.weight")}),
+                             call);
   return weights_and(
       "context",
-      module.forward(given.need("queries"), given.need("values"), keep_lengths(given), kBoth),
+      module.forward(call.need("queries"), call.need("values"), keep_lengths(call), kBoth),
       module.named_parameters());
 }
 

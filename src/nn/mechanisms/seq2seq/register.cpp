@@ -19,19 +19,19 @@ constexpr const char* kBahdanau = "Bahdanau, Cho, Bengio, 2015, arXiv:1409.0473"
 constexpr const char* kLayers = "num_layers: stacked recurrent layers";
 
 /// The sizes of "encoder." or "decoder.".
-RnnEncoderOptions sizes(const Given& given, const std::string& prefix) {
-  return {.vocabulary = rows(given, prefix + "embedding.weight"),
-          .embedding = columns(given, prefix + "embedding.weight"),
-          .hidden = columns(given, prefix + "rnn.weight_hh_l0"),
-          .layers = given.options.whole("num_layers", 1)};
+RnnEncoderOptions sizes(const MechanismCall& call, const std::string& prefix) {
+  return {.vocabulary = rows(call, prefix + "embedding.weight"),
+          .embedding = columns(call, prefix + "embedding.weight"),
+          .hidden = columns(call, prefix + "rnn.weight_hh_l0"),
+          .layers = call.options.whole("num_layers", 1)};
 }
 
-Made run_rnn(const Given& given) {
+MechanismResult run_rnn(const MechanismCall& call) {
   const auto module = loaded(
-      Seq2SeqRnn({.encoder = sizes(given, "encoder."), .decoder = sizes(given, "decoder.")}),
-      given);
+      Seq2SeqRnn({.encoder = sizes(call, "encoder."), .decoder = sizes(call, "decoder.")}),
+      call);
   const auto [enc_outputs, enc_state, logits, state] =
-      module.forward(given.need("src"), given.need("tgt"), given.in("valid_lens"));
+      module.forward(call.need("src"), call.need("tgt"), call.in("valid_lens"));
   return {{{"enc_outputs", enc_outputs},
            {"enc_state", enc_state},
            {"logits", logits},
@@ -39,21 +39,21 @@ Made run_rnn(const Given& given) {
           module.named_parameters()};
 }
 
-BahdanauDecoder bahdanau_module(const Given& given) {
-  return loaded(BahdanauDecoder({.vocabulary = rows(given, "embedding.weight"),
-                                 .embedding = columns(given, "embedding.weight"),
-                                 .hidden = columns(given, "rnn.weight_hh_l0"),
-                                 .layers = given.options.whole("num_layers", 1),
-                                 .source_dim = columns(given, "attention.W_k.weight"),
-                                 .attention_dim = rows(given, "attention.W_k.weight")}),
-                given);
+BahdanauDecoder bahdanau_module(const MechanismCall& call) {
+  return loaded(BahdanauDecoder({.vocabulary = rows(call, "embedding.weight"),
+                                 .embedding = columns(call, "embedding.weight"),
+                                 .hidden = columns(call, "rnn.weight_hh_l0"),
+                                 .layers = call.options.whole("num_layers", 1),
+                                 .source_dim = columns(call, "attention.W_k.weight"),
+                                 .attention_dim = rows(call, "attention.W_k.weight")}),
+                call);
 }
 
-Made run_bahdanau(const Given& given) {
-  const BahdanauDecoder module = bahdanau_module(given);
+MechanismResult run_bahdanau(const MechanismCall& call) {
+  const BahdanauDecoder module = bahdanau_module(call);
   const auto [logits, weights, state] =
-      module.forward(given.need("enc_outputs"), given.need("hidden_state"),
-                     given.need("tokens"), given.in("valid_lens"));
+      module.forward(call.need("enc_outputs"), call.need("hidden_state"), call.need("tokens"),
+                     call.in("valid_lens"));
   return {{{"logits", logits}, {"weights", weights}, {"state", state}},
           module.named_parameters()};
 }
@@ -69,11 +69,11 @@ Example bahdanau_example() {
       .options({{"num_layers", 2.0}});
 }
 
-Made run_greedy(const Given& given) {
-  const BahdanauDecoder module = bahdanau_module(given);
-  const Options& options = given.options;
+MechanismResult run_greedy(const MechanismCall& call) {
+  const BahdanauDecoder module = bahdanau_module(call);
+  const Options& options = call.options;
   const auto [tokens, lengths, weights] = bahdanau_greedy(
-      module, given.need("enc_outputs"), given.need("hidden_state"), given.in("valid_lens"),
+      module, call.need("enc_outputs"), call.need("hidden_state"), call.in("valid_lens"),
       {.bos = options.whole("bos", 1),
        .eos = options.whole("eos", 2),
        .pad = options.whole("pad", 0),
@@ -82,19 +82,19 @@ Made run_greedy(const Given& given) {
           module.named_parameters()};
 }
 
-Made run_rnnsearch(const Given& given) {
+MechanismResult run_rnnsearch(const MechanismCall& call) {
   const auto module =
-      loaded(RnnSearch({.source_vocabulary = rows(given, "src_embedding.weight"),
-                        .target_vocabulary = rows(given, "tgt_embedding.weight"),
-                        .source_embedding = columns(given, "src_embedding.weight"),
-                        .target_embedding = columns(given, "tgt_embedding.weight"),
-                        .encoder_hidden = columns(given, "encoder.weight_hh_l0"),
-                        .decoder_hidden = columns(given, "decoder.weight_hh_l0"),
-                        .attention_dim = rows(given, "U_a.weight"),
-                        .maxout = columns(given, "W_o.weight")}),
-             given);
+      loaded(RnnSearch({.source_vocabulary = rows(call, "src_embedding.weight"),
+                        .target_vocabulary = rows(call, "tgt_embedding.weight"),
+                        .source_embedding = columns(call, "src_embedding.weight"),
+                        .target_embedding = columns(call, "tgt_embedding.weight"),
+                        .encoder_hidden = columns(call, "encoder.weight_hh_l0"),
+                        .decoder_hidden = columns(call, "decoder.weight_hh_l0"),
+                        .attention_dim = rows(call, "U_a.weight"),
+                        .maxout = columns(call, "W_o.weight")}),
+             call);
   const auto [enc_outputs, logits, weights, state] =
-      module.forward(given.need("src"), given.need("tokens"), given.in("valid_lens"));
+      module.forward(call.need("src"), call.need("tokens"), call.in("valid_lens"));
   return {{{"enc_outputs", enc_outputs},
            {"logits", logits},
            {"weights", weights},
@@ -102,30 +102,30 @@ Made run_rnnsearch(const Given& given) {
           module.named_parameters()};
 }
 
-LuongDecoder luong_module(const Given& given) {
-  const auto score = choice<LuongScore>("attn::nn::LuongDecoder: score",
-                                        given.options.word("score", "general"),
-                                        {{"dot", LuongScore::dot},
-                                         {"general", LuongScore::general},
-                                         {"concat", LuongScore::concat}});
-  const bool feeding = given.options.flag("input_feeding", true);
+LuongDecoder luong_module(const MechanismCall& call) {
+  const auto score =
+      choice<LuongScore>("attn::nn::LuongDecoder: score", call.options.word("score", "general"),
+                         {{"dot", LuongScore::dot},
+                          {"general", LuongScore::general},
+                          {"concat", LuongScore::concat}});
+  const bool feeding = call.options.flag("input_feeding", true);
   return loaded(
-      LuongDecoder({.vocabulary = rows(given, "W_s.weight"),
-                    .embedding = columns(given, "embedding.weight"),
-                    .hidden = columns(given, "rnn.weight_hh_l0"),
-                    .attentional = rows(given, "W_c.weight"),
-                    .layers = given.options.whole("num_layers", 1),
+      LuongDecoder({.vocabulary = rows(call, "W_s.weight"),
+                    .embedding = columns(call, "embedding.weight"),
+                    .hidden = columns(call, "rnn.weight_hh_l0"),
+                    .attentional = rows(call, "W_c.weight"),
+                    .layers = call.options.whole("num_layers", 1),
                     .score = score,
                     .feeding = feeding ? InputFeeding::on : InputFeeding::off,
-                    .concat_dim = score == LuongScore::concat ? rows(given, "W_a.weight") : 0}),
-      given);
+                    .concat_dim = score == LuongScore::concat ? rows(call, "W_a.weight") : 0}),
+      call);
 }
 
-Made run_luong(const Given& given) {
-  const LuongDecoder module = luong_module(given);
+MechanismResult run_luong(const MechanismCall& call) {
+  const LuongDecoder module = luong_module(call);
   const auto [attentional, logits, weights, h, c] =
-      module.forward(given.need("enc_outputs"), given.need("h0"), given.need("c0"),
-                     given.need("tokens"), given.in("valid_lens"));
+      module.forward(call.need("enc_outputs"), call.need("h0"), call.need("c0"),
+                     call.need("tokens"), call.in("valid_lens"));
   return {{{"attentional", attentional},
            {"logits", logits},
            {"weights", weights},

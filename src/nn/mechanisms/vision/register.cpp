@@ -16,41 +16,42 @@
 namespace attn::nn::adapt {
 namespace {
 
-NonLocalMode mode_of(const Given& given) {
+NonLocalMode mode_of(const MechanismCall& call) {
   return choice<NonLocalMode>("attn::nn: non-local mode",
-                              given.options.word("mode", "embedded_gaussian"),
+                              call.options.word("mode", "embedded_gaussian"),
                               {{"gaussian", NonLocalMode::gaussian},
                                {"embedded_gaussian", NonLocalMode::embedded_gaussian},
                                {"dot", NonLocalMode::dot},
                                {"concat", NonLocalMode::concat}});
 }
 
-Made run_non_local(const Given& given) {
+MechanismResult run_non_local(const MechanismCall& call) {
   const auto block =
-      loaded(NonLocalBlock({.channels = columns(given, "g.weight"),
-                            .inner = rows(given, "g.weight"),
-                            .grid_rank = given.need("x").rank() - 2,
-                            .mode = mode_of(given),
-                            .pool = given.options.flag("pool", false) ? GridPool::by_two
-                                                                      : GridPool::none}),
-             given);
-  const NonLocalResult made = block.forward(given.need("x"), kBoth);
-  return {{{"weights", made.weights}, {"y", made.y}, {"z", made.z}}, block.named_parameters()};
+      loaded(NonLocalBlock({.channels = columns(call, "g.weight"),
+                            .inner = rows(call, "g.weight"),
+                            .grid_rank = call.need("x").rank() - 2,
+                            .mode = mode_of(call),
+                            .pool = call.options.flag("pool", false) ? GridPool::by_two
+                                                                     : GridPool::none}),
+             call);
+  const NonLocalResult result = block.forward(call.need("x"), kBoth);
+  return {{{"weights", result.weights}, {"y", result.y}, {"z", result.z}},
+          block.named_parameters()};
 }
 
 constexpr const char* kScoreOption = "score: additive or general";
 
-TextScoreOptions score_of(const Given& given) {
+TextScoreOptions score_of(const MechanismCall& call) {
   const auto kind = choice<TextScoreKind>(
-      "attn::nn: score", given.options.word("score", "additive"),
+      "attn::nn: score", call.options.word("score", "additive"),
       {{"additive", TextScoreKind::additive}, {"general", TextScoreKind::general}});
   if (kind == TextScoreKind::general)
-    return {.image_dim = columns(given, "W_a.weight"),
-            .text_dim = rows(given, "W_a.weight"),
+    return {.image_dim = columns(call, "W_a.weight"),
+            .text_dim = rows(call, "W_a.weight"),
             .kind = kind};
-  return {.image_dim = columns(given, "W_v.weight"),
-          .text_dim = columns(given, "W_t.weight"),
-          .hidden_dim = rows(given, "W_v.weight")};
+  return {.image_dim = columns(call, "W_v.weight"),
+          .text_dim = columns(call, "W_t.weight"),
+          .hidden_dim = rows(call, "W_v.weight")};
 }
 
 /// A text of 4 and the additive score's parameters for 3 channels.
@@ -62,29 +63,29 @@ Example text_example() {
       .options({{"score", "additive"}});
 }
 
-Made run_spatial(const Given& given) {
-  const auto module = loaded(SpatialAttention(score_of(given)), given);
-  const auto looked =
-      module.forward(given.need("image"), given.need("text"), given.in("mask"), kBoth);
-  return {{{"weights", looked.weights}, {"context", looked.context}},
+MechanismResult run_spatial(const MechanismCall& call) {
+  const auto module = loaded(SpatialAttention(score_of(call)), call);
+  const auto attended =
+      module.forward(call.need("image"), call.need("text"), call.in("mask"), kBoth);
+  return {{{"weights", attended.weights}, {"context", attended.context}},
           module.named_parameters()};
 }
 
-Made run_box(const Given& given) {
-  const auto module = loaded(BoxAttention(score_of(given)), given);
-  const auto looked =
-      module.forward(given.need("boxes"), given.need("offsets"), given.need("text"), kBoth);
-  return {{{"weights", looked.weights}, {"context", looked.context}},
+MechanismResult run_box(const MechanismCall& call) {
+  const auto module = loaded(BoxAttention(score_of(call)), call);
+  const auto attended =
+      module.forward(call.need("boxes"), call.need("offsets"), call.need("text"), kBoth);
+  return {{{"weights", attended.weights}, {"context", attended.context}},
           module.named_parameters()};
 }
 
 constexpr const char* kLu = "Lu, Yang, Batra, Parikh, 2016, arXiv:1606.00061";
 
-CoAttentionInputs sides_of(const Given& given) {
-  return {.image = given.need("image"),
-          .question = given.need("question"),
-          .image_lens = given.in("image_lens"),
-          .question_lens = given.in("question_lens")};
+CoAttentionInputs sides_of(const MechanismCall& call) {
+  return {.image = call.need("image"),
+          .question = call.need("question"),
+          .image_lens = call.in("image_lens"),
+          .question_lens = call.in("question_lens")};
 }
 
 /// Three pairs: the second with a short question, the third without an image.
@@ -95,59 +96,59 @@ Example sides_example() {
                            {"question_lens", lengths({5, 2, 4})}});
 }
 
-Made run_parallel(const Given& given) {
-  const auto module = loaded(ParallelCoAttention({.image_dim = columns(given, "W_v.weight"),
-                                                  .question_dim = columns(given, "W_q.weight"),
-                                                  .hidden_dim = rows(given, "W_v.weight")}),
-                             given);
-  const auto looked = module.forward(sides_of(given), kBoth);
-  return {{{"affinity", looked.affinity},
-           {"image_weights", looked.image_weights},
-           {"question_weights", looked.question_weights},
-           {"image_vector", looked.image_vector},
-           {"question_vector", looked.question_vector}},
+MechanismResult run_parallel(const MechanismCall& call) {
+  const auto module = loaded(ParallelCoAttention({.image_dim = columns(call, "W_v.weight"),
+                                                  .question_dim = columns(call, "W_q.weight"),
+                                                  .hidden_dim = rows(call, "W_v.weight")}),
+                             call);
+  const auto attended = module.forward(sides_of(call), kBoth);
+  return {{{"affinity", attended.affinity},
+           {"image_weights", attended.image_weights},
+           {"question_weights", attended.question_weights},
+           {"image_vector", attended.image_vector},
+           {"question_vector", attended.question_vector}},
           module.named_parameters()};
 }
 
-Made run_alternating(const Given& given) {
+MechanismResult run_alternating(const MechanismCall& call) {
   const auto module =
-      loaded(AlternatingCoAttention({.image_dim = columns(given, "step2.W_x.weight"),
-                                     .question_dim = columns(given, "step1.W_x.weight"),
-                                     .hidden_dim = rows(given, "step1.W_x.weight"),
-                                     .image_hidden_dim = rows(given, "step2.W_x.weight"),
-                                     .question_hidden_dim = rows(given, "step3.W_x.weight")}),
-             given);
-  const auto looked = module.forward(sides_of(given));
-  return {{{"summary_weights", looked.summary_weights},
-           {"summary", looked.summary},
-           {"image_weights", looked.image_weights},
-           {"image_vector", looked.image_vector},
-           {"question_weights", looked.question_weights},
-           {"question_vector", looked.question_vector}},
+      loaded(AlternatingCoAttention({.image_dim = columns(call, "step2.W_x.weight"),
+                                     .question_dim = columns(call, "step1.W_x.weight"),
+                                     .hidden_dim = rows(call, "step1.W_x.weight"),
+                                     .image_hidden_dim = rows(call, "step2.W_x.weight"),
+                                     .question_hidden_dim = rows(call, "step3.W_x.weight")}),
+             call);
+  const auto attended = module.forward(sides_of(call));
+  return {{{"summary_weights", attended.summary_weights},
+           {"summary", attended.summary},
+           {"image_weights", attended.image_weights},
+           {"image_vector", attended.image_vector},
+           {"question_weights", attended.question_weights},
+           {"question_vector", attended.question_vector}},
           module.named_parameters()};
 }
 
-Made run_hierarchy(const Given& given) {
+MechanismResult run_hierarchy(const MechanismCall& call) {
   const auto module =
-      loaded(QuestionHierarchy({.word_dim = columns(given, "conv1.weight"),
-                                .phrase_dim = rows(given, "conv1.weight"),
-                                .hidden_dim = columns(given, "lstm.weight_hh_l0")}),
-             given);
-  const auto levels = module.forward(given.need("words"), given.in("valid_lens"));
+      loaded(QuestionHierarchy({.word_dim = columns(call, "conv1.weight"),
+                                .phrase_dim = rows(call, "conv1.weight"),
+                                .hidden_dim = columns(call, "lstm.weight_hh_l0")}),
+             call);
+  const auto levels = module.forward(call.need("words"), call.in("valid_lens"));
   return {{{"phrase", levels.phrase}, {"question", levels.question}},
           module.named_parameters()};
 }
 
-Made run_answer(const Given& given) {
-  const auto module = loaded(HierarchicalAnswer({.dim = columns(given, "W_w.weight"),
-                                                 .word_hidden = rows(given, "W_w.weight"),
-                                                 .phrase_hidden = rows(given, "W_p.weight"),
-                                                 .question_hidden = rows(given, "W_s.weight"),
-                                                 .answers = rows(given, "W_h.weight")}),
-                             given);
-  return {{{"logits", module.forward({given.need("q_word"), given.need("v_word")},
-                                     {given.need("q_phrase"), given.need("v_phrase")},
-                                     {given.need("q_question"), given.need("v_question")})}},
+MechanismResult run_answer(const MechanismCall& call) {
+  const auto module = loaded(HierarchicalAnswer({.dim = columns(call, "W_w.weight"),
+                                                 .word_hidden = rows(call, "W_w.weight"),
+                                                 .phrase_hidden = rows(call, "W_p.weight"),
+                                                 .question_hidden = rows(call, "W_s.weight"),
+                                                 .answers = rows(call, "W_h.weight")}),
+                             call);
+  return {{{"logits", module.forward({call.need("q_word"), call.need("v_word")},
+                                     {call.need("q_phrase"), call.need("v_phrase")},
+                                     {call.need("q_question"), call.need("v_question")})}},
           module.named_parameters()};
 }
 
