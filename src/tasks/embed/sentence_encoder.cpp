@@ -49,9 +49,9 @@ void offer(std::vector<Match>& best, std::size_t most, const Match& match) {
 
 /// Two layers that normalise first; the first widens, so its residual is projected as well. The
 /// mean over the pieces goes through tanh(x W + b) and is brought to length one.
-class Network {
+class EncoderGraph {
  public:
-  explicit Network(const GraphWeights& weights);
+  explicit EncoderGraph(const GraphWeights& weights);
 
   void to(Device device);
   Device device() const { return table_.device(); }
@@ -112,7 +112,7 @@ void give(const nn::Module& module, const std::string& name, const Tensor& numbe
   nn::find_tensor(module.named_parameters(), name).copy_from(numbers);
 }
 
-Network::Network(const GraphWeights& weights)
+EncoderGraph::EncoderGraph(const GraphWeights& weights)
     : table_(weights.tensor("module/Embeddings_en", {-1, -1})) {
   // A text longer than this would be no sentence, and the table below must stay small.
   constexpr std::int64_t kMostPieces = 65536;
@@ -148,8 +148,9 @@ Network::Network(const GraphWeights& weights)
   last_ = dense(weights, hidden + "weights", hidden + "bias", width);
 }
 
-Network::Dense Network::dense(const GraphWeights& weights, const std::string& kernel,
-                              const std::string& bias, std::int64_t in, std::int64_t out) {
+EncoderGraph::Dense EncoderGraph::dense(const GraphWeights& weights, const std::string& kernel,
+                                        const std::string& bias, std::int64_t in,
+                                        std::int64_t out) {
   // Projections of attention are kept as convolutions over one place.
   const bool convolution = kernel.ends_with("kernel/part_0");
   Tensor weight = convolution ? weights.tensor(kernel, {1, 1, in, out}).squeeze(0).squeeze(0)
@@ -158,8 +159,8 @@ Network::Dense Network::dense(const GraphWeights& weights, const std::string& ke
   return {weight, weights.tensor(bias, {weight.size(0)})};
 }
 
-nn::TransformerLayer Network::layer(const GraphWeights& weights, int index,
-                                    std::int64_t width) const {
+nn::TransformerLayer EncoderGraph::layer(const GraphWeights& weights, int index,
+                                         std::int64_t width) const {
   const std::string own = kGraph + kEncode + layer_name(index);
   const std::string kernels = kVariables + kEncode + layer_name(index) + "MultiheadAttention/";
   const std::string graph = kGraph + kEncode + "TransformerStack/" + layer_name(index);
@@ -215,13 +216,13 @@ nn::TransformerLayer Network::layer(const GraphWeights& weights, int index,
   return layer;
 }
 
-void Network::to(Device device) {
+void EncoderGraph::to(Device device) {
   for (Tensor* tensor : {&table_, &timing_, &last_.weight, &last_.bias})
     *tensor = tensor->to(device);
   for (const nn::TransformerLayer& layer : layers_) layer.to(device);
 }
 
-Tensor Network::operator()(const Tensor& ids, const Tensor& lengths) const {
+Tensor EncoderGraph::operator()(const Tensor& ids, const Tensor& lengths) const {
   const NoGrad off_the_tape;
   const std::int64_t pieces = ids.size(1);
   // The graph adds the timing signal to the vectors, and the sum to the vectors once more.
@@ -244,7 +245,7 @@ constexpr std::size_t kBatchPieces = 1024;
 constexpr std::size_t kGpuBatchPieces = 16384;
 
 /// Row i of `out` becomes the vector of text places[i].
-void encode_batch(const Network& network, const std::vector<Ids>& texts,
+void encode_batch(const EncoderGraph& network, const std::vector<Ids>& texts,
                   std::span<const std::size_t> places, const Tensor& out) {
   const std::size_t longest = texts[places.back()].size();
   Ids ids(places.size() * longest, 0);
@@ -271,7 +272,7 @@ void encode_batch(const Network& network, const std::vector<Ids>& texts,
 
 struct SentenceEncoder::State {
   Pieces pieces;
-  Network network;
+  EncoderGraph network;
 };
 
 SentenceEncoder::SentenceEncoder(std::shared_ptr<const State> state)
@@ -279,7 +280,7 @@ SentenceEncoder::SentenceEncoder(std::shared_ptr<const State> state)
 
 SentenceEncoder SentenceEncoder::load(const fs::path& folder, Device device) {
   auto state = std::make_shared<State>(
-      State{Pieces::read(folder / "vocab.json"), Network(GraphWeights(folder))});
+      State{Pieces::read(folder / "vocab.json"), EncoderGraph(GraphWeights(folder))});
   if (static_cast<std::int64_t>(state->pieces.size()) > state->network.rows())
     fail<FileError>(files::path_text(folder / "vocab.json"), ": ", state->pieces.size(),
                     " pieces; the network has vectors for ", state->network.rows());
