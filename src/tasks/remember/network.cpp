@@ -202,10 +202,14 @@ Learner::Lesson RememberNetwork::loss(std::span<const Example* const> batch) con
   return {cross_entropy(result.logits, Tensor::from(answers, {count}).to(device())), count};
 }
 
-/// All cost the same: a batch that mixes the tasks teaches more than one of stories of like
-/// length, which is a batch of one task.
-std::int64_t RememberNetwork::cost(const Example&) const {
-  return 1;
+/// In three sizes alone: batches of stories of just the same length would each be of one task.
+std::int64_t RememberNetwork::cost(const Example& example) const {
+  constexpr std::int64_t kShort = 10;
+  constexpr std::int64_t kMiddle = 20;
+  const auto count = static_cast<std::int64_t>(sentences_of(story_of(example.input())).size());
+  return count <= kShort    ? kShort
+         : count <= kMiddle ? kMiddle
+                            : std::max(kMiddle, model_.at("memories").get<std::int64_t>());
 }
 
 std::string RememberNetwork::refusal(const Input& input) const {

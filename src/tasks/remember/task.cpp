@@ -256,7 +256,7 @@ class RememberTask final : public NetworkTask {
   }
 
   TrainingOptions training(const Json&) const override {
-    return {.batch_tokens = 64,
+    return {.batch_tokens = 640,
             .rate = 5e-3,
             .warm_up = 500,
             .average = 0.999,
