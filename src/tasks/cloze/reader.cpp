@@ -72,7 +72,7 @@ Reader::Reader(const ReaderOptions& options)
 Tensor Reader::states(const nn::Gru& rnn, const Tensor& words, const Tensor& names,
                       const Tensor& lengths) const {
   const Tensor vectors = words_(words.to(device())) + names_(names.to(device()));
-  return dropout_(rnn(dropout_(vectors), {}, lengths).out);
+  return dropout_(rnn(dropout_(vectors), {}, lengths.to(device())).out);
 }
 
 Reader::Result Reader::operator()(std::span<const Passage> batch) const {

@@ -158,7 +158,7 @@ Reader::Result Reader::read(std::span<const Memory> batch) const {
   std::vector<const Words*> rows;
   for (const Words& text : texts) rows.push_back(&text);
   const auto [ids, lengths] = padded(rows);
-  const LstmResult run = (*lstm_)((*words_)(ids.to(device())), {}, {}, lengths);
+  const LstmResult run = (*lstm_)((*words_)(ids.to(device())), {}, {}, lengths.to(device()));
   return {(*answer_)(run.state.select(0, 0)), {}};
 }
 
