@@ -60,8 +60,6 @@ const std::string& part_of(const Input& input, const char* name) {
 /// The statements of a story so far, by the numbers of their lines.
 class Telling {
  public:
-  explicit Telling(std::string where) : where_(std::move(where)) {}
-
   /// One line of a story; `support` numbers lines of the same story. Of a question the example.
   std::optional<Example> line(std::int64_t number, std::string_view text,
                               std::string_view answer, std::string_view support,
@@ -111,7 +109,6 @@ class Telling {
     return out;
   }
 
-  std::string where_;
   std::string story_;
   std::map<std::int64_t, std::int64_t> sentences_;
   std::int64_t last_ = 0;
@@ -184,7 +181,7 @@ Corpus parse_prepared(std::string_view text, const std::string& where) {
   Corpus corpus;
   corpus.name = "bAbI, twenty tasks of a thousand questions";
   corpus.shuffled = true;
-  Telling telling(where);
+  Telling telling;
   for (std::int64_t number = 1; !text.empty(); ++number) {
     const std::string place = where + ", line " + std::to_string(number);
     const std::vector<std::string_view> fields = split(take_line(text), '\t');
@@ -214,7 +211,7 @@ Corpus parse_own(std::string_view text, const std::string& where) {
     fail<FileError>(where, " is no text in UTF-8");
   Corpus corpus;
   corpus.shuffled = true;
-  Telling telling(where);
+  Telling telling;
   for (std::int64_t number = 1; !text.empty(); ++number) {
     const std::string place = where + ", line " + std::to_string(number);
     const std::string_view all = trimmed(take_line(text));
