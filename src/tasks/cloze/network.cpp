@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -227,6 +228,7 @@ std::vector<Reply> ClozeNetwork::answer(std::span<const Input> inputs, const Cho
   for (const Input& input : inputs) passages.push_back(passage_of(input));
   const Tensor chances = softmax(reader_(passages).scores.to(Device::cpu)).contiguous();
   std::vector<Reply> replies;
+  replies.reserve(inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i)
     replies.push_back(
         reply(inputs[i], passages[i],

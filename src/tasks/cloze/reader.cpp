@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "attn/nn/dropout.hpp"
+#include "attn/nn/embedding.hpp"
 #include "attn/nn/mechanisms/composed/attention_over_attention.hpp"
 #include "attn/nn/recurrent.hpp"
 #include "attn/tensor/attend.hpp"

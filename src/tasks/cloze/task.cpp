@@ -220,6 +220,7 @@ class ClozeTask final : public NetworkTask {
   std::vector<Baseline> baselines(const Corpus& corpus) const override {
     const cloze::Names names = cloze::learn_names(training_tokens(corpus.train));
     std::vector<std::string> answers;
+    answers.reserve(corpus.test.size());
     for (const Example& example : corpus.test) answers.push_back(most_frequent(example, names));
     return {{"the most frequent name that is not in the question",
              {{"accuracy", accuracy(corpus.test, answers)}}}};

@@ -6,11 +6,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstdint>
-#include <functional>
-#include <span>
 #include <string>
 #include <unordered_map>
-#include <vector>
 
 #include "attn/tensor/random.hpp"
 

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -310,6 +311,7 @@ std::vector<Reply> RememberNetwork::answer(std::span<const Input> inputs,
       softmax(index_select(result.logits.to(Device::cpu), 1, asked)).contiguous();
   const Tensor weights = result.weights.defined() ? result.weights.to(Device::cpu) : Tensor();
   std::vector<Reply> replies;
+  replies.reserve(inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i)
     replies.push_back(reply(inputs[i], chances.data<float>() + i * answers_.size(), weights,
                             static_cast<std::int64_t>(i)));

@@ -18,6 +18,7 @@
 #include "attn/tasks/learner.hpp"
 #include "attn/tasks/network.hpp"
 #include "attn/tensor/random.hpp"
+#include "attn/tensor/tensor.hpp"
 #include "attn/text/tokeniser.hpp"
 #include "tasks/remember/reader.hpp"
 

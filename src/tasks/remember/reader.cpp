@@ -4,10 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
-#include "attn/core/error.hpp"
+#include "attn/nn/embedding.hpp"
+#include "attn/nn/linear.hpp"
 #include "attn/nn/mechanisms/composed/key_value_memory.hpp"
 #include "attn/nn/mechanisms/composed/memory_network.hpp"
 #include "attn/nn/recurrent.hpp"
@@ -85,26 +85,31 @@ Reader::Reader(const ReaderOptions& options) : options_(options) {
                                         .dim = options.dim,
                                         .hops = options.hops}));
   } else {
-    words_ = add("words", nn::Embedding({.rows = options.vocabulary, .features = options.dim}));
-    lstm_ = add("lstm", nn::Lstm({.in = options.dim, .hidden = options.dim}));
-    answer_ = add("answer", nn::Linear({.in = options.dim, .out = options.vocabulary}));
+    recurrent_ = Recurrent{
+        add("words", nn::Embedding({.rows = options.vocabulary, .features = options.dim})),
+        add("lstm", nn::Lstm({.in = options.dim, .hidden = options.dim})),
+        add("answer", nn::Linear({.in = options.dim, .out = options.vocabulary}))};
   }
 }
 
 Reader::Result Reader::operator()(std::span<const Memory> batch,
                                   nn::MemoryWeights weights) const {
-  if (sentences_) return look(batch, weights);
-  return facts_ ? look_up(batch) : read(batch);
+  if (sentences_) {
+    // A handle to the same tables.
+    nn::MemoryNetwork network = *sentences_;
+    network.set_weights(weights);
+    return look(network, batch);
+  }
+  if (facts_) return look_up(*facts_, batch);
+  return read(recurrent_.value(), batch);
 }
 
-Reader::Result Reader::look(std::span<const Memory> batch, nn::MemoryWeights weights) const {
+Reader::Result Reader::look(const nn::MemoryNetwork& network,
+                            std::span<const Memory> batch) const {
   const std::size_t most = most_sentences(batch);
   const auto memories = static_cast<std::int64_t>(most);
   const auto [ids, lengths] = padded(sentence_rows(batch, most));
   const auto [question, question_lens] = padded(questions_of(batch));
-  // A handle to the same tables.
-  nn::MemoryNetwork network = *sentences_;
-  network.set_weights(weights);
   const nn::MemoryNetworkResult looked =
       network.forward({.memories = ids.reshape({count_of(batch), memories, -1}).to(device()),
                        .question = question.to(device()),
@@ -133,21 +138,25 @@ Tensor Reader::features(std::span<const Words* const> texts, std::int64_t rows,
   return Tensor::from(numbers, {count_of(texts) / rows, rows, width}).to(device());
 }
 
-Reader::Result Reader::look_up(std::span<const Memory> batch) const {
+Reader::Result Reader::look_up(const nn::KeyValueMemory& facts,
+                               std::span<const Memory> batch) const {
   const std::size_t most = most_sentences(batch);
-  const Tensor facts =
+  const Tensor memories =
       features(sentence_rows(batch, most), static_cast<std::int64_t>(most), true);
   const Tensor question = features(questions_of(batch), 1, false).squeeze(1);
   std::vector<Words> words;
+  words.reserve(static_cast<std::size_t>(options_.vocabulary));
   std::vector<const Words*> candidates;
+  candidates.reserve(words.capacity());
   for (std::int64_t id = 0; id < options_.vocabulary; ++id) words.push_back({id});
   for (const Words& one : words) candidates.push_back(&one);
-  const nn::KeyValueMemoryResult found = facts_->forward(
-      question, facts, facts, features(candidates, 1, false).squeeze(1), memory_lens(batch));
+  const nn::KeyValueMemoryResult found =
+      facts.forward(question, memories, memories, features(candidates, 1, false).squeeze(1),
+                    memory_lens(batch));
   return {found.logits, found.weights};
 }
 
-Reader::Result Reader::read(std::span<const Memory> batch) const {
+Reader::Result Reader::read(const Recurrent& layers, std::span<const Memory> batch) const {
   std::vector<Words> texts;
   for (const Memory& one : batch) {
     Words& text = texts.emplace_back();
@@ -156,10 +165,12 @@ Reader::Result Reader::read(std::span<const Memory> batch) const {
     text.insert(text.end(), one.question.begin(), one.question.end());
   }
   std::vector<const Words*> rows;
+  rows.reserve(texts.size());
   for (const Words& text : texts) rows.push_back(&text);
   const auto [ids, lengths] = padded(rows);
-  const LstmResult run = (*lstm_)((*words_)(ids.to(device())), {}, {}, lengths.to(device()));
-  return {(*answer_)(run.state.select(0, 0)), {}};
+  const LstmResult run =
+      layers.lstm(layers.words(ids.to(device())), {}, {}, lengths.to(device()));
+  return {layers.answer(run.state.select(0, 0)), {}};
 }
 
 }  // namespace attn::tasks::remember

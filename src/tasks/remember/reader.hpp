@@ -4,6 +4,7 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cstddef>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -57,17 +58,22 @@ class Reader : public nn::Module {
                     nn::MemoryWeights weights = nn::MemoryWeights::softmax) const;
 
  private:
-  Result look(std::span<const Memory> batch, nn::MemoryWeights weights) const;
-  Result look_up(std::span<const Memory> batch) const;
-  Result read(std::span<const Memory> batch) const;
+  struct Recurrent {
+    nn::Embedding words;
+    nn::Lstm lstm;
+    nn::Linear answer;
+  };
+
+  Result look(const nn::MemoryNetwork& network, std::span<const Memory> batch) const;
+  Result look_up(const nn::KeyValueMemory& facts, std::span<const Memory> batch) const;
+  Result read(const Recurrent& layers, std::span<const Memory> batch) const;
   Tensor features(std::span<const Words* const> texts, std::int64_t rows, bool times) const;
 
   ReaderOptions options_;
+  // One of them.
   std::optional<nn::MemoryNetwork> sentences_;
   std::optional<nn::KeyValueMemory> facts_;
-  std::optional<nn::Embedding> words_;
-  std::optional<nn::Lstm> lstm_;
-  std::optional<nn::Linear> answer_;
+  std::optional<Recurrent> recurrent_;
 };
 
 }  // namespace attn::tasks::remember
