@@ -136,21 +136,19 @@ class ClozeTask final : public NetworkTask {
         .about = "a text and a question with a blank become a name",
         .title = "Fill the blank of a question with a name of its text",
         .help =
-            "The model that ships reads by attention over attention and learnt from the King "
-            "James Bible:\n"
-            "each name of the text is as likely as the words of the question look at it. The "
-            "answer is one\n"
-            "of the names of the text, words with a capital; the blank is _____ or XXXXX.\n"
+            "A model learns from the King James Bible by attention over attention: each name "
+            "of the text\n"
+            "is as likely as the words of the question look at it. The answer is one of the "
+            "names of the\n"
+            "text, words with a capital; the blank is _____ or XXXXX. No model ships yet.\n"
             "\nExamples:\n"
-            "    attn cloze \"And Ruth said to Naomi, Let me go to the field. And Naomi said, "
-            "Go, my\n"
-            "    daughter. And Boaz came from Bethlehem.\" \"And _____ went, and gleaned in "
-            "the "
-            "field of Boaz.\"\n"
-            "    attn cloze TEXT.txt \"And _____ answered him.\" --map looked.svg",
+            "    attn train cloze --out names --minutes 7 --device gpu\n"
+            "    attn cloze TEXT.txt \"And _____ answered him.\" --model names --map "
+            "looked.svg",
         .metric = "accuracy",
         .score = "accuracy",
         .example = "",
+        .ships = false,
         .one_example = "question",
         .examples = "questions",
         .reads = TaskCard::Reads::parts,
