@@ -18,6 +18,8 @@ PairTask translate_task();
 PairTask summarise_task();
 PairTask pairs_task();
 const Task& caption_task();
+const Task& cloze_task();
+const Task& remember_task();
 
 std::vector<const Task*> shipped_tasks();
 

@@ -115,6 +115,17 @@ const std::vector<Figure>& figures() {
        "looks at the digit.",
        {"caption", "--sample", "1"},
        {}},
+      {"hops-over-a-story",
+       "A question looks at a story, hop by hop",
+       "An end-to-end memory network (Sukhbaatar et al., 2015) keeps a story sentence by "
+       "sentence. "
+       "A question looks at all of them, adds what it found to itself and looks again: first "
+       "at what became of the milk, then at where the one went who had it.",
+       {"remember",
+        "Mary got the milk. John moved to the bedroom. Mary went to the kitchen. Mary dropped "
+        "the milk.",
+        "Where is the milk?"},
+       {}},
   };
   return kAll;
 }
