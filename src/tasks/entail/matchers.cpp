@@ -41,6 +41,7 @@ class BothWays final : public Matcher {
         read_(add("read", nn::Gru({.in = options.in,
                                    .hidden = options.hidden,
                                    .direction = Direction::both}))),
+        alike_(add("alike", Tensor::full({1}, kAlike))),
         compare_(add("compare", nn::Linear({.in = 8 * options.hidden, .out = options.hidden}))),
         compose_(add("compose", nn::Gru({.in = options.hidden,
                                          .hidden = options.hidden,
@@ -50,10 +51,12 @@ class BothWays final : public Matcher {
   Match forward(const Side& premise, const Side& hypothesis, const Want& want) const override {
     const Tensor left = dropout_(read_(premise.words, {}, premise.lengths).out);
     const Tensor right = dropout_(read_(hypothesis.words, {}, hypothesis.lengths).out);
+    const Tensor left_key = concat({left, premise.words * alike_}, -1);
+    const Tensor right_key = concat({right, hypothesis.words * alike_}, -1);
     const Tensor read =
-        nn::dot_attention(left, right, right, spec::lengths(hypothesis.lengths)).output;
+        nn::dot_attention(left_key, right_key, right, spec::lengths(hypothesis.lengths)).output;
     const Attended back =
-        nn::dot_attention(right, left, left, spec::lengths(premise.lengths), want);
+        nn::dot_attention(right_key, left_key, left, spec::lengths(premise.lengths), want);
     return {concat({composed(beside(left, read), premise.lengths),
                     composed(beside(right, back.output), hypothesis.lengths)},
                    -1),
@@ -67,8 +70,11 @@ class BothWays final : public Matcher {
     return mean_and_maximum(compose_(words, {}, lengths).out, lengths);
   }
 
+  static constexpr double kAlike = 0.7;
+
   std::int64_t hidden_;
   nn::Gru read_;
+  Tensor alike_;  ///< s, [1]
   nn::Linear compare_;
   nn::Gru compose_;
   nn::Dropout dropout_;
