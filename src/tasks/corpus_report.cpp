@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "attn/core/error.hpp"
@@ -53,6 +54,15 @@ std::size_t tokens_of(std::string_view text) {
   return count;
 }
 
+/// What is read: the source, or the texts among the parts, two spaces between them.
+std::string source_of(const Example& example) {
+  std::string source = example.source;
+  for (const auto& [name, value] : example.parts)
+    if (const auto* text = std::get_if<std::string>(&value))
+      source += (source.empty() ? "" : "  ") + *text;
+  return source;
+}
+
 std::string_view first_target(const Example& example) {
   return example.targets.empty() ? std::string_view() : std::string_view(example.targets[0]);
 }
@@ -62,39 +72,41 @@ SideReport side_of(const std::vector<Example>& part, Text text) {
   std::vector<std::size_t> characters;
   std::vector<std::size_t> tokens;
   for (const Example& example : part) {
-    characters.push_back(characters_of(text(example)));
-    tokens.push_back(tokens_of(text(example)));
+    const auto side = text(example);
+    characters.push_back(characters_of(side));
+    tokens.push_back(tokens_of(side));
   }
   return {lengths_of(std::move(characters)), lengths_of(std::move(tokens))};
 }
 
 PartReport part_of(const std::string& name, const std::vector<Example>& part) {
   PartReport report{.name = name, .examples = part.size(), .source = {}, .target = {}};
-  std::unordered_set<std::string_view> sources;
+  std::unordered_set<std::string> sources;
   std::unordered_set<std::string> pairs;
   for (const Example& example : part) {
-    report.repeated_sources += !sources.insert(example.source).second;
+    const std::string source = source_of(example);
+    report.repeated_sources += !sources.insert(source).second;
     // A tab is in neither, so that the two cannot run into each other.
     report.repeated_pairs +=
-        !pairs.insert(example.source + "\t" + std::string(first_target(example))).second;
+        !pairs.insert(source + "\t" + std::string(first_target(example))).second;
     report.more_targets += example.targets.size() > 1;
   }
-  report.source = side_of(part, [](const Example& e) { return std::string_view(e.source); });
+  report.source = side_of(part, source_of);
   report.target = side_of(part, first_target);
   return report;
 }
 
 LeakReport leak_of(const char* from_name, const std::vector<Example>& from, const char* to_name,
                    const std::vector<Example>& to) {
-  std::unordered_set<std::string_view> sources;
+  std::unordered_set<std::string> sources;
   std::unordered_set<std::string_view> targets;
   for (const Example& example : from) {
-    sources.insert(example.source);
+    sources.insert(source_of(example));
     targets.insert(first_target(example));
   }
   LeakReport leak{.from = from_name, .to = to_name};
   for (const Example& example : to) {
-    leak.sources += sources.contains(example.source);
+    leak.sources += sources.contains(source_of(example));
     leak.targets += targets.contains(first_target(example));
   }
   return leak;

@@ -20,6 +20,7 @@ PairTask pairs_task();
 const Task& caption_task();
 const Task& cloze_task();
 const Task& remember_task();
+const Task& entail_task();
 
 std::vector<const Task*> shipped_tasks();
 

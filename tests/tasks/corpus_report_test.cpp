@@ -50,5 +50,20 @@ TEST(CorpusReport, RepetitionsAndLeaksAreCounted) {
   EXPECT_EQ(report.leaks[2].sources, 0u);
 }
 
+TEST(CorpusReport, PartsAreReadInThePlaceOfASource) {
+  const auto example = [](const char* premise) {
+    return Example{"1", "", {"x"}, {{"hypothesis", "c"}, {"premise", premise}}};
+  };
+  const Corpus corpus{.name = "parts",
+                      .train = {example("a b"), example("d")},
+                      .development = {},
+                      .test = {example("a b"), example("e")},
+                      .notes = {}};
+  const CorpusReport report = report_on(corpus);
+  EXPECT_EQ(report.parts[0].repeated_sources, 0u);
+  EXPECT_EQ(report.parts[0].source.tokens.longest, 3u);
+  EXPECT_EQ(report.leaks[1].sources, 1u);
+}
+
 }  // namespace
 }  // namespace attn::tasks

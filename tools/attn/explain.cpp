@@ -5,9 +5,11 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <cstddef>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "attn/core/error.hpp"
 #include "attn/files/atomic_write.hpp"
@@ -29,12 +31,27 @@ namespace {
 
 struct ExplainOptions {
   std::string task;
-  std::string text;
+  std::vector<std::string> texts;  ///< one, or the parts of an input
   std::string html;
   std::string model;
   tasks::Choices choices;
   Device device = Device::cpu;
 };
+
+tasks::Input input_of(const tasks::TaskCard& card, const std::vector<std::string>& texts) {
+  if (card.reads == tasks::TaskCard::Reads::parts && texts.size() == card.parts.size()) {
+    tasks::Input input;
+    for (std::size_t i = 0; i < texts.size(); ++i)
+      input.parts.emplace(card.parts[i].name, texts[i]);
+    return input;
+  }
+  if (card.reads != tasks::TaskCard::Reads::parts && texts.size() == 1) return texts.front();
+  std::string names;
+  for (const auto& part : card.parts) names += (names.empty() ? "" : ", ") + part.name;
+  fail("attn explain: ", texts.size(), texts.size() == 1 ? " text was" : " texts were",
+       " given; ", card.name, " reads ", names.empty() ? "one" : names,
+       names.empty() ? " (put it in quotes)" : "");
+}
 
 int explain(const ExplainOptions& options, const Streams& streams) {
   check_device(options.device, "attn explain");
@@ -44,6 +61,7 @@ int explain(const ExplainOptions& options, const Streams& streams) {
                           " reads pictures: attn " + options.task +
                           " FILE.png --map FILE.svg draws what it looked at");
   }
+  const tasks::Input input = input_of(task.card(), options.texts);
   // Before the model is asked: without a page there is nothing to write it into.
   serve::offline_page({});
   check_output_file(options.html);
@@ -51,10 +69,10 @@ int explain(const ExplainOptions& options, const Streams& streams) {
       load_model_of(task, options.device, model_folder(options.model, task.card().shipped()),
                     "attn explain"));
 
-  const tasks::Reply reply = answerer(options.text, options.choices);
+  const tasks::Reply reply = answerer(input, options.choices);
   const std::string model = options.model.empty() ? "shipped" : options.model;
-  files::atomic_write(options.html, serve::offline_page(serve::offline_data(
-                                        answerer, model, options.text, reply)));
+  files::atomic_write(options.html,
+                      serve::offline_page(serve::offline_data(answerer, model, input, reply)));
   fmt::print(streams.out, "{}\n", reply.answers.front().text);
   for (const std::string& note : reply.notes) fmt::print(streams.err, "attn: {}\n", note);
   return success;
@@ -76,7 +94,9 @@ void add_explain(CLI::App& app, Action& action) {
       "    attn explain pronounce attention --best 3 --html attention.html\n"
       "    attn explain translate \"It is fast.\" --forbid 2 --html without.html");
   add_task_argument(*command, options->task);
-  command->add_option("text", options->text, "The text to answer")
+  command
+      ->add_option("text", options->texts,
+                   "The text to answer, or the parts of what the task reads")
       ->required()
       ->type_name("TEXT");
   command->add_option("--html", options->html, "HTML file to write")

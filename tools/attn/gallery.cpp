@@ -125,6 +125,15 @@ const std::vector<Figure>& figures() {
         "Mary got the milk. John moved to the bedroom. Mary went to the kitchen. Mary dropped "
         "the milk.",
         "Where is the milk?"},
+        {}},
+      {"entailment",
+       "Does one sentence follow from another?",
+       "Each row is a word of the hypothesis, each column a word of the premise. Two "
+       "recurrent readers look at each other's words, and what each word found is compared "
+       "with it (Chen et al., 2017). Equal words meet, and words without a partner look at "
+       "what comes nearest.",
+       {"entail", "Two young women in red dresses are playing guitars on a stage.",
+        "Two people in dresses make music."},
        {}},
   };
   return kAll;

@@ -18,17 +18,39 @@ namespace {
 
 constexpr std::string_view kMark = "<!--attn-data-->";
 
+/// The texts of an input, as a task lists its parts.
+std::string text_of(const tasks::Task& task, const tasks::Input& input) {
+  std::string all;
+  for (const std::string& name : task.fields())
+    if (const auto* text = input.find<std::string>(name))
+      all += (all.empty() ? "" : " / ") + *text;
+  return all;
+}
+
+/// An answer as the page draws it, of a model that draws an alignment.
+nlohmann::json answer_of(const tasks::Answer& answer, const nlohmann::json& map) {
+  return {{"text", answer.text},
+          {"score", answer.score},
+          {"log_probability", answer.log_probability},
+          {"finished", answer.finished},
+          {"source_tokens", map.at("columns")},
+          {"target_tokens", map.at("rows")},
+          {"weights", map.at("weights")}};
+}
+
 }  // namespace
 
 nlohmann::json offline_data(const tasks::Answerer& answerer, const std::string& model,
-                            const std::string& text, const tasks::Reply& reply) {
+                            const tasks::Input& input, const tasks::Reply& reply) {
   auto live = nlohmann::json::array();
   for (const LiveExample& example : live_examples())
     live.push_back({{"example", live_json(example)}, {"map", live_map(example)}});
-  nlohmann::json data = answerer.model().json_of(text, reply, tasks::Detail::heads);
+  nlohmann::json data = answerer.model().json_of(input, reply, tasks::Detail::heads);
+  if (!data.contains("answers") && data.contains("map") && data["map"]["kind"] == "alignment")
+    data["answers"] = {answer_of(reply.answers.front(), data["map"])};
   data["task"] = answerer.task().name();
   data["model"] = model;
-  data["text"] = text;
+  data["text"] = text_of(answerer.task(), input);
   data["live"] = std::move(live);
   return data;
 }

@@ -14,9 +14,10 @@
 namespace attn::serve {
 
 /// What the page of one answer shows, without a server: the question, the answer with every
-/// head, and the live examples. `model` is a name for people.
+/// head, or with its map where that is an alignment, and the live examples. `model` is a name
+/// for people.
 nlohmann::json offline_data(const tasks::Answerer& answerer, const std::string& model,
-                            const std::string& text, const tasks::Reply& reply);
+                            const tasks::Input& input, const tasks::Reply& reply);
 
 /// The page with `data` in the block that it reads. A FileError where the page was not built.
 std::string offline_page(const nlohmann::json& data);

@@ -21,6 +21,7 @@
 #include "attn/tasks/learner.hpp"
 #include "attn/tasks/task.hpp"
 #include "attn/tasks/training_run.hpp"
+#include "attn/tensor/tensor.hpp"
 #include "attn/text/tokeniser.hpp"
 
 namespace attn::tasks {
@@ -31,6 +32,9 @@ struct Lexicon {
   std::map<std::string, text::Tokeniser> vocabularies;
   /// Labels, counts, thresholds: an object, lexicon.json of the model folder.
   nlohmann::json facts = nlohmann::json::object();
+  /// Of a fresh training alone, by name: numbers that parameters begin with in the place of
+  /// draws. No folder holds them.
+  std::map<std::string, Tensor> start{};
 };
 
 class Network : public nn::Module {
