@@ -54,7 +54,7 @@ std::string name_of(Metric metric) {
 }
 
 bool counts_errors(std::string_view name) {
-  return name == "PER" || name == "WER" || name == "CER";
+  return name == "PER" || name == "WER" || name == "CER" || name == "bits";
 }
 
 bool better(const Scores& a, const Scores& b) {
