@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -24,6 +25,7 @@
 #include "tasks/tasks.hpp"
 #include "tasks/write/baselines.hpp"
 #include "tasks/write/data.hpp"
+#include "tasks/write/llama_file.hpp"
 #include "tasks/write/network.hpp"
 #include "tasks/write/passages.hpp"
 
@@ -60,6 +62,9 @@ class WriteTask final : public NetworkTask {
             "    attn write \"The people of the United States\"\n"
             "    attn write --variant descriptions \"graphical tool to\"\n"
             "    attn write \"My fellow citizens\" --map looked.svg\n"
+            "    attn write \"The war\" --tokens 500 --temperature 1 --top 40 --seed 7\n"
+            "    attn write \"Once upon a time\" --model stories260K.bin    llama2.c's layout, "
+            "tok512.bin beside it\n"
             "    attn data write --from FOLDER; attn train write --variant dante --out dante\n"
             "    attn train write --data mine.txt --out mine --minutes 20",
         .metric = "bits a character",
@@ -129,6 +134,12 @@ class WriteTask final : public NetworkTask {
                  : "--variant own needs --data FILE";
     return "";
   }
+
+  const Writing* writing() const override {
+    static const Writing kWriting{};
+    return &kWriting;
+  }
+  std::vector<std::string> taken_variants() const override { return {"stories"}; }
 
   std::vector<PreparedFile> prepared() const override {
     return {dante_file(), stories_file(), stories_tokens_file()};
@@ -210,6 +221,20 @@ class WriteTask final : public NetworkTask {
     const auto options = language_model_options(model, pieces.size(), where);
     return std::make_shared<WriteNetwork>(options, std::move(pieces),
                                           text_at(model, "/variant"));
+  }
+
+  std::shared_ptr<Network> network_of_file(const std::filesystem::path& file) const override {
+    return read_llama(file);
+  }
+  std::shared_ptr<Network> network_taken(const std::string& variant) const override {
+    if (variant != "stories") return nullptr;
+    const std::string model = read_prepared(stories_file(), name());
+    const std::string tokens = read_prepared(stories_tokens_file(), name());
+    const std::string& where = stories_file().name;
+    return read_llama(
+        model,
+        read_llama_tokens(tokens, llama_tokens(model, where), stories_tokens_file().name),
+        where);
   }
 };
 

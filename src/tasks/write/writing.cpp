@@ -152,15 +152,16 @@ Reply WriteNetwork::write_on(const std::string& prompt, const Choices& choices) 
   WrittenText written;
   const auto tell = [&](const std::string& part) {
     answer.text += part;
-    return true;
+    return part.empty() || !choices.told || choices.told(part);
   };
-  const std::int64_t most = kTokens;
-  bool goes_on = true;
+  const std::int64_t most = choices.tokens.value_or(kTokens);
+  bool goes_on = !choices.told || prompt.empty() || choices.told(prompt);
   std::vector<float> logits = reader.read(begin.tokens);
   std::vector<float>& log_probabilities = answer.numbers["log_probabilities"];
   for (std::int64_t step = 0; step < most && goes_on; ++step) {
     const std::int64_t token = models::next_token(logits, {.temperature = choices.temperature,
                                                            .top = choices.top,
+                                                           .top_p = choices.top_p,
                                                            .seed = choices.seed,
                                                            .step = step});
     log_probabilities.push_back(log_probability(logits, token));
