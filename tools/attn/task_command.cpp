@@ -257,17 +257,23 @@ class Answering {
     return line.is_blank() ? "" : answerer_.refusal(line.input);
   }
 
+  /// Whether there is nothing to answer. A text may be written from nothing; a line is then
+  /// only empty.
+  bool is_nothing(const Question& question) const {
+    return question.is_blank() && (one_line_each_ || answerer_.task().writing() == nullptr);
+  }
+
   void answer(const std::vector<Question>& questions) {
     std::vector<tasks::Input> inputs;
     for (const Question& one : questions)
-      if (one.problem.empty() && !one.is_blank()) inputs.push_back(one.input);
+      if (one.problem.empty() && !is_nothing(one)) inputs.push_back(one.input);
     const std::vector<tasks::Reply> replies =
         answerer_(inputs, choices_, told_on(streams_.err));
     auto next = replies.begin();
     for (const Question& one : questions) {
       if (!one.problem.empty()) {
         print_problem(one);
-      } else if (one.is_blank()) {
+      } else if (is_nothing(one)) {
         tasks::Reply nothing;
         nothing.answers.emplace_back().finished = true;
         print(one, nothing);
