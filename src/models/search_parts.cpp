@@ -29,16 +29,6 @@ float largest(std::span<const float> block) {
   return most;
 }
 
-/// Between 0 and 1, with 53 bits.
-double fraction(const Draw& draw) {
-  const auto words =
-      philox<std::uint32_t>({static_cast<std::uint32_t>(draw.row),
-                             static_cast<std::uint32_t>(draw.step), 0x736179u, 0u},
-                            draw.seed);
-  const std::uint64_t bits = (static_cast<std::uint64_t>(words.a) << 32 | words.b) >> 11;
-  return (static_cast<double>(bits) + 0.5) * 0x1p-53;
-}
-
 /// The tokens that may be drawn, in their order.
 std::vector<std::int64_t> allowed(std::span<const float> log_probabilities, std::int64_t top) {
   std::vector<std::int64_t> tokens(log_probabilities.size() - static_cast<std::size_t>(kEos));
@@ -142,6 +132,15 @@ Hypothesis History::trace(std::int64_t row) const {
     if (step > 0) row = at.parents[static_cast<std::size_t>(row)];
   }
   return hypothesis;
+}
+
+double fraction(const Draw& draw) {
+  const auto words =
+      philox<std::uint32_t>({static_cast<std::uint32_t>(draw.row),
+                             static_cast<std::uint32_t>(draw.step), 0x736179u, 0u},
+                            draw.seed);
+  const std::uint64_t bits = (static_cast<std::uint64_t>(words.a) << 32 | words.b) >> 11;
+  return (static_cast<double>(bits) + 0.5) * 0x1p-53;
 }
 
 std::int64_t drawn(std::span<const float> log_probabilities, const Draw& draw) {

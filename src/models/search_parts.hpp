@@ -70,6 +70,9 @@ struct Draw {
   std::int64_t step;
 };
 
+/// Between 0 and 1, with 53 bits: a function of seed, row and step.
+double fraction(const Draw& draw);
+
 /// With probability proportional to P^(1 / temperature) among the likeliest; kPad and kBos are
 /// never drawn.
 std::int64_t drawn(std::span<const float> log_probabilities, const Draw& draw);

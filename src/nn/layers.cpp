@@ -2,16 +2,20 @@
 
 #include <cstdint>
 
+#include "attn/core/dtype.hpp"
 #include "attn/nn/conv.hpp"
 #include "attn/nn/dropout.hpp"
 #include "attn/nn/embedding.hpp"
 #include "attn/nn/init.hpp"
 #include "attn/nn/layer_norm.hpp"
 #include "attn/nn/linear.hpp"
+#include "attn/nn/norm.hpp"
 #include "attn/tensor/ops/conv.hpp"
 #include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/ops/matmul.hpp"
 #include "attn/tensor/ops/normalise.hpp"
+#include "attn/tensor/ops/pointwise.hpp"
+#include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/random.hpp"
 
 namespace attn::nn {
@@ -46,6 +50,25 @@ LayerNorm::LayerNorm(const LayerNormOptions& options)
 
 Tensor LayerNorm::operator()(const Tensor& x) const {
   return layer_norm(x, weight_, bias_, eps_);
+}
+
+RmsNorm::RmsNorm(const LayerNormOptions& options)
+    : eps_(options.eps), weight_(add("weight", Tensor::full({options.features}, 1.0))) {}
+
+Tensor RmsNorm::operator()(const Tensor& x) const {
+  // Squares of 16-bit numbers are summed in f32, as layer_norm does it.
+  const bool narrow = x.dtype() != DType::f64;
+  const Tensor wide = narrow ? x.to(DType::f32) : x;
+  const Tensor root = sqrt(mean(square(wide), -1, Axis::keep) + eps_);
+  return (wide / root).to(x.dtype()) * weight_;
+}
+
+Norm::Norm(NormKind kind, const LayerNormOptions& options) {
+  if (kind == NormKind::layer) {
+    layer_ = add_unnamed(LayerNorm(options));
+  } else {
+    rms_ = add_unnamed(RmsNorm(options));
+  }
 }
 
 Tensor Dropout::operator()(const Tensor& x) const {

@@ -288,6 +288,16 @@ void NetworkTask::check_settings(const Json& what, const std::string& where) con
 }
 
 std::unique_ptr<Model> NetworkTask::load(const fs::path& folder) const {
+  std::error_code ignored;
+  if (fs::is_regular_file(folder, ignored)) {
+    const std::shared_ptr<Network> other = network_of_file(folder);
+    if (other == nullptr)
+      fail<FileError>(files::path_text(folder),
+                      " is a file; a model is a folder, which `attn train` makes");
+    check_finite(*other, folder);
+    other->eval();
+    return std::make_unique<NetworkModel>(*this, other, Json::object());
+  }
   const std::string where = files::path_text(folder / kConfig);
   const Json config = read_config(folder, "attn train");
   const std::string& task = files::to_text(files::member(config, "task", where), where);
@@ -308,6 +318,13 @@ std::unique_ptr<Model> NetworkTask::load(const fs::path& folder) const {
   check_finite(*fresh, folder / kWeights);
   fresh->eval();
   return std::make_unique<NetworkModel>(*this, fresh, config.value("data", Json::object()));
+}
+
+std::unique_ptr<Model> NetworkTask::taken(const std::string& variant) const {
+  const std::shared_ptr<Network> network = network_taken(variant);
+  if (network == nullptr) return nullptr;
+  network->eval();
+  return std::make_unique<NetworkModel>(*this, network, Json::object());
 }
 
 TrainingRun NetworkTask::defaults(const Json& asked, const Corpus*) const {

@@ -54,7 +54,8 @@ std::string name_of(Metric metric) {
 }
 
 bool counts_errors(std::string_view name) {
-  return name == "PER" || name == "WER" || name == "CER" || name.starts_with("error");
+  return name == "PER" || name == "WER" || name == "CER" || name == "bits" ||
+         name.starts_with("error");
 }
 
 bool better(const Scores& a, const Scores& b) {

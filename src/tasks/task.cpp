@@ -73,6 +73,10 @@ nlohmann::json Model::line_of(const std::string& name, const Input& input, const
   return line;
 }
 
+std::unique_ptr<Model> Task::taken(const std::string&) const {
+  return nullptr;
+}
+
 std::vector<std::string> Task::fields() const {
   std::vector<std::string> names;
   for (const TaskCard::Part& part : card().parts) names.push_back(part.name);

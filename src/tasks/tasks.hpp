@@ -21,6 +21,7 @@ const Task& caption_task();
 const Task& cloze_task();
 const Task& remember_task();
 const Task& entail_task();
+const Task& write_task();
 
 std::vector<const Task*> shipped_tasks();
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
 
 #include "attn/core/error.hpp"
 #include "attn/files/printable.hpp"
@@ -46,10 +47,24 @@ std::shared_ptr<const tasks::Model> load_model_of(const tasks::Task& task, Devic
                                                   const std::filesystem::path& folder,
                                                   const std::string& command) {
   check_device(device, command);
-  std::shared_ptr<const tasks::Model> model = tasks::load(folder);
+  // A file is another program's: the task alone knows which.
+  std::error_code ignored;
+  std::shared_ptr<const tasks::Model> model = std::filesystem::is_regular_file(folder, ignored)
+                                                  ? task.load(folder)
+                                                  : tasks::load(folder);
   if (model->task().name() != task.name())
     fail(files::path_text(folder), " is a model for ", model->task().name(), ", not for ",
          task.name());
+  move(model->module(), device);
+  return model;
+}
+
+std::shared_ptr<const tasks::Model> taken_model_of(const tasks::Task& task, Device device,
+                                                   const std::string& variant,
+                                                   const std::string& command) {
+  std::shared_ptr<const tasks::Model> model = task.taken(variant);
+  if (model == nullptr) return nullptr;
+  check_device(device, command);
   move(model->module(), device);
   return model;
 }

@@ -29,4 +29,10 @@ std::shared_ptr<const tasks::Model> load_model_of(const tasks::Task& task, Devic
                                                   const std::filesystem::path& folder,
                                                   const std::string& command);
 
+/// The model of a variant that was taken into the cache (Task::taken), on that device; null
+/// where a folder holds it.
+std::shared_ptr<const tasks::Model> taken_model_of(const tasks::Task& task, Device device,
+                                                   const std::string& variant,
+                                                   const std::string& command);
+
 }  // namespace attn::tools

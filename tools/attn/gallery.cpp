@@ -125,7 +125,7 @@ const std::vector<Figure>& figures() {
         "Mary got the milk. John moved to the bedroom. Mary went to the kitchen. Mary dropped "
         "the milk.",
         "Where is the milk?"},
-        {}},
+       {}},
       {"entailment",
        "Does one sentence follow from another?",
        "Each row is a word of the hypothesis, each column a word of the premise. Two "

@@ -18,6 +18,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <variant>
@@ -38,6 +39,7 @@
 #include "tools/attn/command.hpp"
 #include "tools/attn/device.hpp"
 #include "tools/attn/draw_map.hpp"
+#include "tools/attn/interrupt.hpp"
 #include "tools/attn/model_folder.hpp"
 #include "tools/attn/output_path.hpp"
 #include "tools/attn/pictures.hpp"
@@ -178,6 +180,9 @@ struct Question {
 std::shared_ptr<const tasks::Model> model_of(const tasks::Task& task,
                                              const TaskOptions& options) {
   const std::string command = "attn " + task.name();
+  if (options.model.empty())
+    if (auto taken = taken_model_of(task, options.device, options.variant, command))
+      return taken;
   const std::string folder = model_folder(options.model, task.card().shipped(options.variant));
   auto model = load_model_of(task, options.device, folder, command);
   if (!options.variant.empty() && model->variant() != options.variant)
@@ -208,6 +213,8 @@ class Answering {
       if (const std::string problem = answerer_.refusal(one.input); !problem.empty())
         fail(one.which, " ", problem);
     }
+    if (answerer_.task().writing() != nullptr && !options_.json && questions.size() == 1)
+      print_while_written();
     answer(questions);
   }
 
@@ -234,23 +241,39 @@ class Answering {
   }
 
  private:
+  /// Ctrl-C ends the text, not the program.
+  void print_while_written() {
+    written_ = true;
+    choices_.told = [this, interrupt = Interrupt()](std::string_view part) {
+      fmt::print(streams_.out, "{}", part);
+      std::fflush(streams_.out);
+      return !interrupt.asked();
+    };
+  }
+
   std::string problem_of(const Question& line, std::size_t bytes) const {
     if (bytes > kLongestLine)
       return fmt::format("has {} bytes; at most {} are read", bytes, kLongestLine);
     return line.is_blank() ? "" : answerer_.refusal(line.input);
   }
 
+  /// Whether there is nothing to answer. A text may be written from nothing; a line is then
+  /// only empty.
+  bool is_nothing(const Question& question) const {
+    return question.is_blank() && (one_line_each_ || answerer_.task().writing() == nullptr);
+  }
+
   void answer(const std::vector<Question>& questions) {
     std::vector<tasks::Input> inputs;
     for (const Question& one : questions)
-      if (one.problem.empty() && !one.is_blank()) inputs.push_back(one.input);
+      if (one.problem.empty() && !is_nothing(one)) inputs.push_back(one.input);
     const std::vector<tasks::Reply> replies =
         answerer_(inputs, choices_, told_on(streams_.err));
     auto next = replies.begin();
     for (const Question& one : questions) {
       if (!one.problem.empty()) {
         print_problem(one);
-      } else if (one.is_blank()) {
+      } else if (is_nothing(one)) {
         tasks::Reply nothing;
         nothing.answers.emplace_back().finished = true;
         print(one, nothing);
@@ -286,9 +309,15 @@ class Answering {
   }
 
   void print_answers(const Question& question, const tasks::Reply& reply) {
+    if (written_) {
+      fmt::print(streams_.out, "\n");
+      return;
+    }
     for (const tasks::Answer& answer : reply.answers) {
       if (!question.label.empty()) fmt::print(streams_.out, "{}\t", question.label);
-      fmt::print(streams_.out, "{}", answer.text);
+      std::string text = answer.text;
+      if (one_line_each_) std::replace(text.begin(), text.end(), '\n', ' ');
+      fmt::print(streams_.out, "{}", text);
       if (options_.choices.best > 1 && reply.pieces.size() == 1)
         fmt::print(streams_.out, "\t{:.3f}", answer.score);
       if (!question.truth.empty() && question.truth != answer.text)
@@ -317,6 +346,7 @@ class Answering {
   tasks::Answerer answerer_;
   AnswerMaps maps_;
   bool one_line_each_ = false;  ///< a line of the output for each line of the input
+  bool written_ = false;        ///< the text was printed while it was written
 };
 
 std::vector<Question> questions_of(const tasks::Task& task, const TaskOptions& options,
@@ -376,7 +406,8 @@ int run_task(const tasks::Task& task, const TaskOptions& options, const Streams&
   return success;
 }
 
-void add_input_options(CLI::App& command, const tasks::TaskCard& card, TaskOptions& options) {
+void add_input_options(CLI::App& command, const tasks::Task& task, TaskOptions& options) {
+  const tasks::TaskCard& card = task.card();
   std::string help = card.argument_help;
   if (card.reads == Reads::parts) {
     help = words_of(card) + ", or - for lines of them with tabs between";
@@ -405,11 +436,17 @@ void add_input_options(CLI::App& command, const tasks::TaskCard& card, TaskOptio
   command.add_option("--model", options.model, "Model folder, or the name of one that ships")
       ->type_name("DIR")
       ->required(!card.ships);
+  std::vector<std::string> known = card.variants;
+  std::string taken;
+  for (const std::string& variant : task.taken_variants()) {
+    known.push_back(variant);
+    taken += "; " + variant + " behind attn data " + card.name + " --from FOLDER";
+  }
   if (!card.variants.empty())
     command
         .add_option("--" + card.variant_flag, options.variant,
-                    "Model that ships; default " + card.variants.front())
-        ->check(CLI::IsMember(card.variants));
+                    "Model that ships; default " + card.variants.front() + taken)
+        ->check(CLI::IsMember(known));
 }
 
 /// Of a task that searches for its answers: what is searched for, and where it may look.
@@ -438,6 +475,39 @@ void add_choice_options(CLI::App& command, const tasks::Task& task, TaskOptions&
   add_steering_options(command, options.choices.steering);
 }
 
+/// Of a task that writes on, token by token.
+void add_writing_options(CLI::App& command, const tasks::Writing& writing,
+                         TaskOptions& options) {
+  tasks::Choices& choices = options.choices;
+  choices.beam = 1;
+  choices.temperature = writing.temperature;
+  choices.top_p = writing.top_p;
+  command
+      .add_option("--tokens", choices.tokens,
+                  fmt::format("Tokens to write at most; default {}", writing.tokens))
+      ->check(CLI::Range(std::int64_t{1}, writing.most_tokens));
+  command
+      .add_option("--temperature", choices.temperature,
+                  "0 takes the likeliest token each time; higher draws less likely ones, too")
+      ->capture_default_str()
+      ->check(between(0, 100));
+  command.add_option("--top", choices.top, "Draw from this many likeliest tokens; 0: all")
+      ->check(at_least(0));
+  command
+      .add_option("--top-p", choices.top_p,
+                  "Draw from the likeliest tokens that together have this probability")
+      ->capture_default_str()
+      ->check(between(0, 1));
+  command.add_option("--seed", choices.seed, "Random seed for drawing")->check(at_least(0));
+  command.add_option("--beam", choices.beam, "1: a text is written token by token")
+      ->check(CLI::Range(1, 1));
+  command
+      .add_flag("--weights", options.weights,
+                "With --json: print tokens and attention weights too")
+      ->needs(command.get_option("--json"));
+  add_heads_option(command, options.map);
+}
+
 }  // namespace
 
 void add_task(CLI::App& app, const tasks::Task& task, Action& action) {
@@ -445,12 +515,13 @@ void add_task(CLI::App& app, const tasks::Task& task, Action& action) {
   const tasks::TaskCard& card = task.card();
   CLI::App* command = app.add_subcommand(card.name, card.title);
   command->footer("\n" + card.help);
-  add_input_options(*command, card, *options);
+  add_input_options(*command, task, *options);
   command->add_flag("--json", options->json, "Print a JSON object for each " + card.noun());
   add_threads_flag(*command, options->threads);
   add_device_flag(*command, options->device, "Device that computes the answers");
   add_map_options(*command, options->map);
   if (task.search() != nullptr) add_choice_options(*command, task, *options);
+  if (task.writing() != nullptr) add_writing_options(*command, *task.writing(), *options);
   command->callback([options, &task, &action] {
     action = [options, &task](const Streams& streams) {
       return run_task(task, *options, streams);

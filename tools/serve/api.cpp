@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <ratio>
@@ -101,9 +102,20 @@ Plan live(const Service&, const Request& request) {
   return json_response(live_map(*example, fields.numbers("values")));
 }
 
+/// Of a text that is written on for a request.
+constexpr std::int64_t kMostTokens = 2000;
+
 /// What the request leaves out, the task decides.
 tasks::Choices choices_of(const Fields& fields, const tasks::Task& task, const Limits& limits) {
   tasks::Choices choices;
+  if (const tasks::Writing* writing = task.writing(); writing != nullptr) {
+    choices.tokens = fields.whole("tokens", writing->tokens, 1, kMostTokens);
+    choices.temperature = fields.number("temperature", writing->temperature, 0.0, 100.0);
+    choices.top = fields.whole("top", 0, 0, kMostTokens);
+    choices.top_p = fields.number("top_p", writing->top_p, 0.0, 1.0);
+    choices.seed = static_cast<std::uint64_t>(
+        fields.whole("seed", 1, 0, std::numeric_limits<std::int32_t>::max()));
+  }
   if (task.search() == nullptr) return choices;
   choices.best = fields.whole("best", 1, 1, limits.beam);
   if (fields.has("beam")) choices.beam = fields.whole("beam", 1, 1, limits.beam);
@@ -125,6 +137,8 @@ std::vector<std::string> known_fields(const tasks::Task* task) {
   }
   if (task != nullptr && !task->card().variants.empty())
     known.push_back(task->card().variant_flag);
+  if (task != nullptr && task->writing() != nullptr)
+    known.insert(known.end(), {"tokens", "temperature", "top", "top_p", "seed", "heads"});
   if (task == nullptr || task->search() != nullptr)
     known.insert(known.end(), {"beam", "best", "temperature", "attention_temperature", "forbid",
                                "force", "heads"});

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -58,6 +59,12 @@ struct Choices {
   /// step of a forced position counts within the piece that holds the position.
   models::Steering steering{};
   bool weights = true;  ///< answers of text have them; without, they may come faster
+
+  // Of tasks that write on (Task::writing).
+  std::optional<std::int64_t> tokens{};  ///< at most
+  double top_p = 1.0;                    ///< the share of probability that is sampled from
+  /// Is told each part of the text as it is written, whole characters; false: it ends there.
+  std::function<bool(std::string_view)> told{};
 };
 
 struct Answer {

@@ -6,6 +6,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -68,6 +69,7 @@ class Network : public nn::Module {
 class NetworkTask : public Task {
  public:
   std::unique_ptr<Model> load(const std::filesystem::path& folder) const final;
+  std::unique_ptr<Model> taken(const std::string& variant) const final;
   TrainingRun defaults(const nlohmann::json& asked, const Corpus* corpus) const final;
   void read(const nlohmann::json& object, const std::string& where,
             nlohmann::json& what) const final;
@@ -89,6 +91,12 @@ class NetworkTask : public Task {
   /// the lexicon do not fit together.
   virtual std::shared_ptr<Network> network(const nlohmann::json& model, Lexicon lexicon,
                                            const std::string& where) const = 0;
+  /// The network in a file of another program's, and that of a variant in the cache. Null: the
+  /// task knows no such files, no such variant.
+  virtual std::shared_ptr<Network> network_of_file(const std::filesystem::path&) const {
+    return nullptr;
+  }
+  virtual std::shared_ptr<Network> network_taken(const std::string&) const { return nullptr; }
 
  private:
   void check_settings(const nlohmann::json& what, const std::string& where) const;

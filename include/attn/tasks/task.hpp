@@ -136,6 +136,14 @@ struct Setting {
   double most = std::numeric_limits<double>::infinity();
 };
 
+/// How a text is written on.
+struct Writing {
+  std::int64_t tokens = 200;
+  std::int64_t most_tokens = 20000;
+  double temperature = 0.8;
+  double top_p = 0.95;
+};
+
 /// What a training needs of the program that runs it.
 struct TrainingTools {
   Say say;
@@ -223,6 +231,15 @@ class Task {
   virtual std::vector<Example> gaps(const Corpus&) const { return {}; }
   /// A new list of what is held out, for data/splits; "" where the task has none.
   virtual std::string make_split(const nlohmann::json&, const Say&) const { return ""; }
+
+  /// What commands and the server choose, unless told, of a task that writes on from what it is
+  /// given, token by token; null for others.
+  virtual const Writing* writing() const { return nullptr; }
+  /// Variants whose models do not ship: taken() has them.
+  virtual std::vector<std::string> taken_variants() const { return {}; }
+  /// The model of such a variant, which `attn data TASK --from` took into the cache; null: a
+  /// folder holds it. FileError, which says how to get it, where it is not there.
+  virtual std::unique_ptr<Model> taken(const std::string& variant) const;
 };
 
 /// In the order that lists show them.

@@ -35,6 +35,13 @@ MultiHeadAttentionOptions checked(MultiHeadAttentionOptions options) {
          " and ", options.value_dim, " in ", weights,
          " weights; equal ones are accepted where they share a weight");
   if (options.out_dim == 0) options.out_dim = options.hidden_dim;
+  if (options.key_value_heads == 0) options.key_value_heads = options.heads;
+  const bool grouped = options.key_value_heads != options.heads;
+  if (options.key_value_heads < 1 || options.heads % options.key_value_heads != 0 ||
+      (grouped && options.max_distance > 0))
+    fail("attn::nn::MultiHeadAttention: ", options.heads, " heads share ",
+         options.key_value_heads, " of keys and values with a max_distance of ",
+         options.max_distance, "; a divisor is accepted, and all of them with distances");
   return options;
 }
 
@@ -59,12 +66,16 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& options)
   const bool biases_apart = count(convention.biases) == weights;
   const std::array<std::int64_t, 3> dims{options_.query_dim, options_.key_dim,
                                          options_.value_dim};
+  const bool grouped = options_.key_value_heads != options_.heads;
   for (std::int64_t i = 0; i < weights; ++i) {
     const auto at = static_cast<std::size_t>(i);
     const std::int64_t parts = weights == 3 ? 1 : weights == 1 ? 3 : i + 1;
+    const bool of_all = grouped && weights == 1;
     const Linear first = first_projection({.in = dims[at],
-                                           .out = hidden,
-                                           .parts = parts,
+                                           .out = of_all   ? hidden + 2 * memory_dim()
+                                                  : i == 0 ? hidden
+                                                           : memory_dim(),
+                                           .parts = of_all ? 1 : parts,
                                            .bias = options_.bias,
                                            .first = convention.first});
     weights_.push_back(add(convention.weights[at], first.weight()));
@@ -72,7 +83,7 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& options)
     if (biases_apart) {
       biases_.push_back(add(convention.biases[at], first.bias()));
     } else if (i == 0) {
-      biases_.push_back(add(convention.biases[0], Tensor::zeros({3 * hidden})));
+      biases_.push_back(add(convention.biases[0], Tensor::zeros({hidden + 2 * memory_dim()})));
     }
   }
   out_ = add(convention.out, first_projection({.in = hidden,
@@ -95,16 +106,33 @@ double MultiHeadAttention::scale() const {
   return options_.scale.value_or(1.0 / std::sqrt(static_cast<double>(channels)));
 }
 
+std::int64_t MultiHeadAttention::memory_dim() const {
+  return options_.hidden_dim / options_.heads * options_.key_value_heads;
+}
+
 /// The projections first, ..., first + parts - 1 of q, k, v, side by side.
 Tensor MultiHeadAttention::projected(const Tensor& x, std::int64_t first,
                                      std::int64_t parts) const {
-  const std::int64_t begin = first * options_.hidden_dim;
-  const std::int64_t end = begin + parts * options_.hidden_dim;
+  const auto end_of = [this](std::int64_t part) {
+    return part == 0 ? 0 : options_.hidden_dim + (part - 1) * memory_dim();
+  };
+  const std::int64_t begin = end_of(first);
+  const std::int64_t end = end_of(first + parts);
   return linear(x, rows_of(weights_, begin, end), rows_of(biases_, begin, end));
 }
 
 MultiHeadAttention::Heads MultiHeadAttention::split(const Tensor& projected,
                                                     const RotaryTable& rotary) const {
+  if (options_.key_value_heads != options_.heads) {
+    const std::int64_t queries = options_.hidden_dim;
+    const std::int64_t keys = queries + memory_dim();
+    const std::int64_t shared = options_.key_value_heads;
+    const Heads made{split_heads(projected.slice(2, 0, queries), options_.heads),
+                     split_heads(projected.slice(2, queries, keys), shared),
+                     split_heads(projected.slice(2, keys, keys + memory_dim()), shared)};
+    if (!rotary.cos.defined()) return made;
+    return {attn::rotary(made.q, rotary), attn::rotary(made.keys, rotary), made.values};
+  }
   const std::vector<Tensor> parts = split_parts(projected, 3, options_.heads);
   if (!rotary.cos.defined()) return {parts[0], parts[1], parts[2]};
   return {attn::rotary(parts[0], rotary), attn::rotary(parts[1], rotary), parts[2]};
@@ -112,7 +140,7 @@ MultiHeadAttention::Heads MultiHeadAttention::split(const Tensor& projected,
 
 MultiHeadAttention::Heads MultiHeadAttention::split(const Tensor& projected_q,
                                                     const Tensor& remembered) const {
-  const std::vector<Tensor> parts = split_parts(remembered, 2, options_.heads);
+  const std::vector<Tensor> parts = split_parts(remembered, 2, options_.key_value_heads);
   return {split_heads(projected_q, options_.heads), parts[0], parts[1]};
 }
 
@@ -123,10 +151,11 @@ MultiHeadAttention::Heads MultiHeadAttention::project(const Tensor& q, const Ten
   if (one_memory && weights_.size() == 1 && q.same_as(k))
     return split(projected(q, 0, 3), rotary);
   const std::int64_t heads = options_.heads;
+  const std::int64_t shared = options_.key_value_heads;
   Heads made = one_memory ? split(projected(q, 0, 1), remember(k))
                           : Heads{split_heads(projected(q, 0, 1), heads),
-                                  split_heads(projected(k, 1, 1), heads),
-                                  split_heads(projected(v, 2, 1), heads)};
+                                  split_heads(projected(k, 1, 1), shared),
+                                  split_heads(projected(v, 2, 1), shared)};
   if (!rotary.cos.defined()) return made;
   return {attn::rotary(made.q, rotary), attn::rotary(made.keys, rotary), made.values};
 }
@@ -150,7 +179,13 @@ Attended MultiHeadAttention::attend_heads(const Heads& heads,
 
 Attended MultiHeadAttention::forward_with(const Tensor& q, const Tensor& k, const Tensor& v,
                                           const AttentionContext& context) const {
-  Attended result = attend_heads(project(q, k, v, context.rotary), context);
+  Heads heads = project(q, k, v, context.rotary);
+  if (context.cache != nullptr) {
+    context.cache->append(heads.keys, heads.values);
+    heads.keys = context.cache->keys();
+    heads.values = context.cache->values();
+  }
+  Attended result = attend_heads(heads, context);
   if (result.output.defined()) result.output = out()(result.output);
   return result;
 }

@@ -6,8 +6,8 @@
 #include "attn/core/error.hpp"
 #include "attn/nn/attention/multi_head_attention.hpp"
 #include "attn/nn/dropout.hpp"
-#include "attn/nn/layer_norm.hpp"
 #include "attn/nn/linear.hpp"
+#include "attn/nn/norm.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "nn/attention/first_projection.hpp"
@@ -21,8 +21,8 @@ TransformerLayerOptions completed(TransformerLayerOptions options) {
   return options;
 }
 
-LayerNorm first_norm(const TransformerLayerOptions& options, std::int64_t features) {
-  return LayerNorm({.features = features, .eps = options.layer_norm_eps});
+Norm first_norm(const TransformerLayerOptions& options, std::int64_t features) {
+  return Norm(options.norm_kind, {.features = features, .eps = options.layer_norm_eps});
 }
 
 MultiHeadAttention self_attention(const TransformerLayerOptions& options,
@@ -32,12 +32,13 @@ MultiHeadAttention self_attention(const TransformerLayerOptions& options,
                              .value_dim = options.dim,
                              .hidden_dim = options.attention_dim,
                              .heads = options.heads,
-                             .bias = Bias::learnt,
+                             .bias = options.bias,
                              .dropout = options.dropout,
                              .out_dim = options.out_dim,
                              .scale = options.scale,
                              .max_distance = options.max_distance,
-                             .convention = convention.self_heads});
+                             .convention = convention.self_heads,
+                             .key_value_heads = options.key_value_heads});
 }
 
 MultiHeadAttention memory_attention(const TransformerLayerOptions& options,
@@ -47,7 +48,7 @@ MultiHeadAttention memory_attention(const TransformerLayerOptions& options,
                              .value_dim = options.out_dim,
                              .hidden_dim = options.out_dim,
                              .heads = options.heads,
-                             .bias = Bias::learnt,
+                             .bias = options.bias,
                              .dropout = options.dropout,
                              .convention = convention.memory_heads});
 }
@@ -74,15 +75,24 @@ TransformerLayer::TransformerLayer(const TransformerLayerOptions& options,
                                                     memory_attention(options_, convention)))
                                 : std::nullopt),
       feed_norm_(add(convention.feed_norm, first_norm(options_, options_.out_dim))),
+      feed_gate_(options_.feed != FeedForward::plain
+                     ? std::optional(add(convention.feed_gate,
+                                         first_projection({.in = options_.out_dim,
+                                                           .out = options_.feed_forward_dim,
+                                                           .bias = options_.bias,
+                                                           .first = convention.feed})))
+                     : std::nullopt),
       feed_in_(add(convention.feed_in, first_projection({.in = options_.out_dim,
                                                          .out = options_.feed_forward_dim,
+                                                         .bias = options_.bias,
                                                          .first = convention.feed}))),
       feed_out_(add(convention.feed_out, first_projection({.in = options_.feed_forward_dim,
                                                            .out = options_.out_dim,
+                                                           .bias = options_.bias,
                                                            .first = convention.feed}))),
       dropout_(add("dropout", Dropout(options_.dropout))) {}
 
-const LayerNorm& TransformerLayer::memory_norm() const {
+const Norm& TransformerLayer::memory_norm() const {
   if (!memory_norm_) fail("attn::nn::TransformerLayer: this layer has no memory");
   return *memory_norm_;
 }
@@ -92,20 +102,34 @@ const MultiHeadAttention& TransformerLayer::memory() const {
   return *memory_;
 }
 
+Tensor TransformerLayer::hidden(const Tensor& x) const {
+  switch (options_.feed) {
+    case FeedForward::plain:
+      break;
+    case FeedForward::geglu:
+      return gelu((*feed_gate_)(x)) * feed_in_(x);
+    case FeedForward::swiglu: {
+      const Tensor gate = (*feed_gate_)(x);
+      return gate * sigmoid(gate) * feed_in_(x);
+    }
+  }
+  return activate(feed_in_(x), options_.activation);
+}
+
 TransformerLayer::Result TransformerLayer::forward(const Tensor& x,
                                                    const AttentionContext& self,
                                                    const Tensor& memory,
                                                    const AttentionContext& over_memory) const {
-  const auto normal = [this](const Tensor& in, const LayerNorm& norm) {
+  const auto normal = [this](const Tensor& in, const Norm& norm) {
     return options_.norm == NormOrder::before ? norm(in) : in;
   };
-  const auto sum = [this](const Tensor& in, const Tensor& part, const LayerNorm& norm) {
+  const auto sum = [this](const Tensor& in, const Tensor& part, const Norm& norm) {
     const Tensor both = in + dropout_(part);
     return options_.norm == NormOrder::before ? both : norm(both);
   };
   const Tensor in = normal(x, self_norm_);
-  Tensor y = sum(residual_ ? (*residual_)(x) : x, self_.forward_with(in, in, in, self).output,
-                 self_norm_);
+  const Attended own = self_.forward_with(in, in, in, self);
+  Tensor y = sum(residual_ ? (*residual_)(x) : x, own.output, self_norm_);
   Tensor weights;
   if (memory_) {
     const Attended over =
@@ -113,8 +137,8 @@ TransformerLayer::Result TransformerLayer::forward(const Tensor& x,
     weights = over.weights;
     y = sum(y, over.output, memory_norm());
   }
-  const Tensor hidden = activate(feed_in_(normal(y, feed_norm_)), options_.activation);
-  return {sum(y, feed_out_(dropout_(hidden)), feed_norm_), weights};
+  const Tensor features = normal(y, feed_norm_);
+  return {sum(y, feed_out_(dropout_(hidden(features))), feed_norm_), weights, own.weights};
 }
 
 }  // namespace attn::nn

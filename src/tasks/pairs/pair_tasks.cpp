@@ -378,12 +378,13 @@ const PairTask& pair_task_named(std::string_view name) {
 std::vector<const Task*> shipped_tasks() {
   static const std::vector<TextTask> kTexts(all_pair_tasks().begin(), all_pair_tasks().end());
   std::vector<const Task*> tasks;
-  tasks.reserve(kTexts.size() + 1);
+  tasks.reserve(kTexts.size() + 2);
   for (const TextTask& task : kTexts) tasks.push_back(&task);
   tasks.push_back(&caption_task());
   tasks.push_back(&remember_task());
   tasks.push_back(&cloze_task());
   tasks.push_back(&entail_task());
+  tasks.push_back(&write_task());
   return tasks;
 }
 

@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "attn/nn/attention/kv_cache.hpp"
 #include "attn/nn/linear.hpp"
 #include "attn/nn/position/relative_shaw.hpp"
 #include "attn/tensor/attend.hpp"
@@ -74,6 +75,9 @@ struct MultiHeadAttentionOptions {
   std::optional<double> scale{};  ///< of the scores; left out: 1 / sqrt(hidden_dim / heads)
   std::int64_t max_distance = 0;  ///< above 0: "relative", a RelativeShaw of so many
   MultiHeadConvention convention = kPaperHeads;
+  /// Of keys and values, each shared by heads / key_value_heads queries; it divides heads. 0:
+  /// heads. Ainslie et al., 2023, arXiv:2305.13245.
+  std::int64_t key_value_heads = 0;
 };
 
 /// What a call is told beside queries, keys and values.
@@ -83,6 +87,9 @@ struct AttentionContext {
   double temperature = 1.0;  ///< scores are divided by it
   RotaryTable rotary{};      ///< turns queries and keys; none: they are as projected
   Want want = Want::output;
+  /// Of self attention: keys and values of earlier positions, behind which the new ones are
+  /// put. The mask is of all of them.
+  KvCache* cache = nullptr;
 };
 
 /// head_a = softmax(W_q q (W_k k)^T / sqrt(hidden_dim / heads)) W_v v on features
@@ -103,7 +110,7 @@ class MultiHeadAttention : public Module {
   // The same in pieces, for a decoding, which has products laid out for itself and a cache, and
   // for those who look inside.
 
-  /// [batch, heads, positions, channels] each.
+  /// [batch, heads, positions, channels] each; of keys and values as many heads as they have.
   struct Heads {
     Tensor q;
     Tensor keys;
@@ -111,7 +118,7 @@ class MultiHeadAttention : public Module {
   };
   Heads project(const Tensor& q, const Tensor& k, const Tensor& v,
                 const RotaryTable& rotary = {}) const;
-  /// Of what the one weight of q, k and v gave, [batch, positions, 3 hidden_dim].
+  /// Of what the one weight of q, k and v gave, side by side: [batch, positions, features].
   Heads split(const Tensor& projected, const RotaryTable& rotary = {}) const;
   /// Keys and values side by side, made once a memory: [batch, keys, 2 hidden_dim].
   Tensor remember(const Tensor& memory) const { return projected(memory, 1, 2); }
@@ -130,6 +137,8 @@ class MultiHeadAttention : public Module {
 
  private:
   Tensor projected(const Tensor& x, std::int64_t first, std::int64_t parts) const;
+  /// Features of keys, or of values, of all heads together.
+  std::int64_t memory_dim() const;
 
   MultiHeadAttentionOptions options_;
   std::vector<Tensor> weights_;

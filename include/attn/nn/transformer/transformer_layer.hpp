@@ -10,8 +10,8 @@
 
 #include "attn/nn/attention/multi_head_attention.hpp"
 #include "attn/nn/dropout.hpp"
-#include "attn/nn/layer_norm.hpp"
 #include "attn/nn/linear.hpp"
+#include "attn/nn/norm.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 
 namespace attn::nn {
@@ -19,6 +19,13 @@ namespace attn::nn {
 /// Where a layer normalises: behind each residual sum (Vaswani et al., 2017), or in front of
 /// each part (Xiong et al., 2020, arXiv:2002.04745).
 enum class NormOrder { after, before };
+
+/// What stands between the two projections of the features. Shazeer, 2020, arXiv:2002.05202.
+enum class FeedForward {
+  plain,   ///< f(in(x)), f the activation
+  geglu,   ///< gelu(gate(x)) * in(x)
+  swiglu,  ///< g sigmoid(g) * in(x), g = gate(x)
+};
 
 /// How the parts of a layer are called and begin.
 struct LayerConvention {
@@ -32,6 +39,7 @@ struct LayerConvention {
   MultiHeadConvention self_heads;
   MultiHeadConvention memory_heads;
   FirstWeights feed;
+  const char* feed_gate = "feed.gate";  ///< of a gated feed-forward part
 };
 
 /// torch.nn.TransformerEncoderLayer and torch.nn.TransformerDecoderLayer.
@@ -64,10 +72,15 @@ struct TransformerLayerOptions {
   /// takes "residual", a projection of the input.
   std::int64_t out_dim = 0;
   std::optional<double> scale{};  ///< of the scores of self attention; left out: as usual
+  NormKind norm_kind = NormKind::layer;
+  FeedForward feed = FeedForward::plain;
+  std::int64_t key_value_heads = 0;  ///< of self attention; 0: heads
+  Bias bias = Bias::learnt;          ///< of all projections
 };
 
-/// Self attention, attention over a memory if it has one, and FF = out(f(in(x))); each with a
-/// residual sum and its own norm: x = norm(x + part(x)), or x = x + part(norm(x)).
+/// Self attention, attention over a memory if it has one, and FF = out(f(in(x))), or
+/// out(gated(x)); each with a residual sum and its own norm: x = norm(x + part(x)),
+/// or x = x + part(norm(x)).
 class TransformerLayer : public Module {
  public:
   /// A convention that names a memory makes a decoder's layer. Parts are registered in the
@@ -77,29 +90,34 @@ class TransformerLayer : public Module {
   struct Result {
     Tensor output;   ///< [batch, positions, out_dim]
     Tensor weights;  ///< [batch, heads, positions, keys] over the memory, if they are wanted
+    Tensor self_weights{};  ///< of self attention likewise
   };
   /// x [batch, positions, dim], memory [batch, keys, dim] of a decoder's layer.
   Result forward(const Tensor& x, const AttentionContext& self, const Tensor& memory = {},
                  const AttentionContext& over_memory = {}) const;
 
   // Its parts, for a decoding and for those who look inside.
-  const LayerNorm& self_norm() const { return self_norm_; }
+  const Norm& self_norm() const { return self_norm_; }
   const MultiHeadAttention& self() const { return self_; }
   // Of a layer with a memory alone; InvalidArgument from another.
-  const LayerNorm& memory_norm() const;
+  const Norm& memory_norm() const;
   const MultiHeadAttention& memory() const;
-  const LayerNorm& feed_norm() const { return feed_norm_; }
+  const Norm& feed_norm() const { return feed_norm_; }
   const Linear& feed_in() const { return feed_in_; }
   const Linear& feed_out() const { return feed_out_; }
 
  private:
+  /// Between the two projections of the features.
+  Tensor hidden(const Tensor& x) const;
+
   TransformerLayerOptions options_;
-  LayerNorm self_norm_;
+  Norm self_norm_;
   MultiHeadAttention self_;
   std::optional<Linear> residual_;
-  std::optional<LayerNorm> memory_norm_;
+  std::optional<Norm> memory_norm_;
   std::optional<MultiHeadAttention> memory_;
-  LayerNorm feed_norm_;
+  Norm feed_norm_;
+  std::optional<Linear> feed_gate_;
   Linear feed_in_;   ///< [feed_forward_dim, out_dim]
   Linear feed_out_;  ///< [out_dim, feed_forward_dim]
   Dropout dropout_;
