@@ -195,7 +195,21 @@ export interface ImageMap extends MapBase {
   steps: ImageStep[];
 }
 
-export type AnyMap = AlignmentMap | HeadsMap | CurveMap | ImageMap;
+export interface Arc {
+  head: number; // from 1; 0 is the root
+  dependent: number;
+  label?: string;
+  weight?: number;
+}
+
+export interface ArcsMap extends MapBase {
+  kind: 'arcs';
+  words: string[];
+  tags?: string[];
+  arcs: Arc[];
+}
+
+export type AnyMap = AlignmentMap | HeadsMap | CurveMap | ImageMap | ArcsMap;
 
 export interface Caption {
   text: string;
