@@ -18,6 +18,7 @@ PairTask translate_task();
 PairTask summarise_task();
 PairTask pairs_task();
 const Task& caption_task();
+const Task& parse_task();
 
 std::vector<const Task*> shipped_tasks();
 

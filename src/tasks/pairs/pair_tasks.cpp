@@ -381,6 +381,7 @@ std::vector<const Task*> shipped_tasks() {
   tasks.reserve(kTexts.size() + 1);
   for (const TextTask& task : kTexts) tasks.push_back(&task);
   tasks.push_back(&caption_task());
+  tasks.push_back(&parse_task());
   return tasks;
 }
 
