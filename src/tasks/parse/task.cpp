@@ -133,8 +133,8 @@ class ParseTask final : public NetworkTask {
             "\nExamples:\n"
             "    attn parse \"The cat sat on the mat.\"\n"
             "    attn parse \"I don't think she'll come.\" --map tree.svg\n"
-            "    attn parse --text Hello --json\n"
-            "    attn parse \"Time flies like an arrow.\" --show\n"
+            "    attn parse Hello --json\n"
+            "    attn parse \"Time flies like an arrow.\" --show --heads all\n"
             "    echo \"We saw her duck.\" | attn parse -\n"
             "    attn train parse --data trees.conllu --out runs/trees --minutes 10",
         .metric = "LAS",
@@ -144,7 +144,9 @@ class ParseTask final : public NetworkTask {
         .argument = "files",
         .argument_type = "TEXT|FILE",
         .argument_help =
-            "A text in quotes, files of text or of CoNLL-U, or - for a text a line"};
+            "A text in quotes, files of text or of CoNLL-U, or - for a text a line",
+        .takes_words = true,
+        .heads_help = "With --map or --show: how likely each word is the head of each other"};
     return kCard;
   }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <variant>
@@ -76,7 +77,7 @@ class Parse : public testing::Test {
     return path;
   }
 
-  TrainingRun run_on(const fs::path& data, const std::string& name, std::int64_t steps) {
+  TrainingRun run_on(const fs::path& data, const std::string& name, int steps) {
     TrainingRun run = task().defaults({}, nullptr);
     const nlohmann::json small{{"data", data.string()},
                                {"model",
@@ -143,7 +144,7 @@ TEST_F(Parse, LearnsTreesAndAnswersFromItsFolder) {
 TEST_F(Parse, DrawsArcsAndHeads) {
   const TrainingRun run = run_on(treebank(40), "model", 2);
   train_and_score(run);
-  const auto model = task().load(run.where.folder);
+  const std::shared_ptr<const Model> model = task().load(run.where.folder);
   const Input input("The cat sees the dog.");
   const Reply reply = Answerer(model)(input);
   const auto arcs = std::get<maps::Arcs>(model->map(input, reply.pieces.front()));
@@ -197,7 +198,7 @@ TEST_F(Parse, TakesOffsetsInPlaceOfAttention) {
   TrainingRun run = run_on(data, "offsets", 3);
   task().read({{"model", {{"arcs", "offsets"}}}}, "the test", run.what);
   train_and_score(run);
-  const auto model = task().load(run.where.folder);
+  const std::shared_ptr<const Model> model = task().load(run.where.folder);
   EXPECT_EQ(model->kind(), "offsets");
   EXPECT_EQ(Answerer(model)("the cat sees .").pieces.size(), 1u);
 }
