@@ -318,7 +318,7 @@ class EitherFigure final : public Figure {
 
   Size layout(Canvas& canvas) override {
     const Size size = figure_->layout(canvas);
-    if (size.width <= width_) return size;
+    if (size.width <= kWiden * width_) return size;
     figure_ = std::make_unique<ColumnFigure>(map_, width_);
     return figure_->layout(canvas);
   }
@@ -326,6 +326,9 @@ class EitherFigure final : public Figure {
   std::string remark() const override { return figure_->remark(); }
 
  private:
+  /// A row is what readers of trees know, so the picture becomes somewhat wider for it.
+  static constexpr double kWiden = 1.6;
+
   const maps::Arcs& map_;
   double width_;
   std::unique_ptr<Figure> figure_;

@@ -85,8 +85,8 @@ TEST(Show, ArcsStandBesideTheirWords) {
   const auto lines = lines_of(show(map, 60));
   ASSERT_EQ(lines.size(), 3u);
   EXPECT_EQ(lines[0], "The DET  det   ◀─┐");
-  EXPECT_EQ(lines[1], "cat NOUN nsubj ◀─┴─┐");
-  EXPECT_EQ(lines[2], "sat VERB root   ───┘");
+  EXPECT_EQ(lines[1], "cat NOUN nsubj ◀─┤");
+  EXPECT_EQ(lines[2], "sat VERB root   ─┘");
 }
 
 TEST(Show, LargeMatricesArePooledAndSayIt) {
