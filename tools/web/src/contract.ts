@@ -229,4 +229,5 @@ export interface Offline {
   cut?: boolean;
   notes?: string[];
   live?: { example: Example; map: AnyMap }[];
+  figure?: AnyMap; // of an answer that is no tokens over tokens
 }
