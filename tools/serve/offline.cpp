@@ -29,8 +29,8 @@ nlohmann::json offline_data(const tasks::Answerer& answerer, const std::string& 
   nlohmann::json data = answerer.model().json_of(text, reply, tasks::Detail::heads);
   // An answer that is no tokens over tokens is drawn as its own picture.
   if (answerer.model().pairs() == nullptr && !reply.pieces.empty())
-    data["figure"] = nlohmann::json::parse(
-        maps::to_json(answerer.model().map(text, reply.pieces.front())));
+    data["figure"] =
+        nlohmann::json::parse(maps::to_json(answerer.model().map(text, reply.pieces.front())));
   data["task"] = answerer.task().name();
   data["model"] = model;
   data["text"] = text;

@@ -12,7 +12,6 @@
 #include "attn/tensor/ops/normalise.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/ops/reduce.hpp"
-#include "nn/padding.hpp"
 
 namespace attn::tasks::parse {
 namespace {
@@ -21,6 +20,11 @@ namespace {
 constexpr std::int64_t kKernel = 5;
 /// Heads farther away than this have one score together, on either side.
 constexpr std::int64_t kFarthest = 32;
+
+/// x [batch, places, channels] with zeros past the lengths.
+Tensor zero_past(const Tensor& x, const Tensor& lengths) {
+  return keep_where(x, length_mask(lengths, x.size(1)).unsqueeze(-1));
+}
 
 }  // namespace
 
@@ -47,10 +51,9 @@ WordEncoder::WordEncoder(const ParserOptions& options)
 
 Tensor WordEncoder::spelling(const WordBatch& batch) const {
   // Zeros past a word's end, before and after: what is padded beside it changes nothing.
-  const Tensor letters =
-      nn::padding::zero_past(characters_(batch.letters), batch.letter_lengths);
+  const Tensor letters = zero_past(characters_(batch.letters), batch.letter_lengths);
   const Tensor seen = relu(letters_(letters.transpose(1, 2))).transpose(1, 2);
-  const Tensor most = max(nn::padding::zero_past(seen, batch.letter_lengths), 1).values;
+  const Tensor most = max(zero_past(seen, batch.letter_lengths), 1).values;
   return embedding(most, batch.spellings);
 }
 
@@ -107,10 +110,11 @@ nn::Biaffine ArcScores::by_offset(const WordBatch& batch, const Tensor& states,
   nn::Biaffine result{looked.weights, looked.log_sum_exp, {}};
   if (!heads.defined()) return result;
   // Padding points at the root and is not counted.
-  const Tensor named = nn::padding::first_places(
-      affine(batch.lengths.to(Device::cpu).to(DType::f64), 1.0, -1.0).to(DType::i64), count,
-      states.device());
-  const Tensor places = nn::padding::keep_numbers(heads.to(states.device()), named, 0);
+  const Tensor named =
+      length_mask(affine(batch.lengths.to(DType::f64), 1.0, -1.0).to(DType::i64), count);
+  // Doubles hold every place.
+  const Tensor places =
+      keep_where(heads.to(states.device()).to(DType::f64), named).to(DType::i64);
   const Tensor score = gather(scores, 2, places.unsqueeze(-1)).squeeze(-1);
   result.log_prob = keep_where(score - looked.log_sum_exp, named);
   return result;
