@@ -71,6 +71,10 @@ export function checkedAnswers(value: unknown): Answer[] {
 /** The answers, and what a server may say beside them. */
 export function checkedReply(value: unknown): Reply {
   if (!isRecord(value)) fail('the answer', 'an object');
+  if (value.answers === undefined && typeof value.text === 'string' && value.map !== undefined) {
+    if (value.notes !== undefined) strings(value.notes, 'notes');
+    return { ...value, answers: [], map: checkedMap(value.map) } as unknown as Reply;
+  }
   checkedAnswers(value.answers);
   if (value.pieces !== undefined) {
     if (!Array.isArray(value.pieces)) fail('pieces', 'a list');

@@ -64,7 +64,9 @@ export interface Piece {
 }
 
 export interface Reply {
-  answers: Answer[];
+  answers: Answer[]; // none where the answer is no tokens over tokens; then there are:
+  text?: string;
+  map?: AnyMap;
   pieces?: Piece[];
   unfamiliar?: boolean;
   cut?: boolean;

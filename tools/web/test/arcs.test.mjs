@@ -34,3 +34,12 @@ pageTest('Arcs that join no words are refused in words', async (page) => {
   await open(page, { ...small, arcs: [{ head: 9, dependent: 1 }] });
   await until(page, () => /arcs\[0\]: expected a head and a dependent/.test(document.querySelector('#open .status').textContent));
 });
+
+const reply = { text: '1\tThe\t_\tDET\n2\tcat\t_\tNOUN', notes: ['a guess'], map: small };
+pageTest('An answer that is a tree is shown where others are', async (page) => {
+  await page.getByRole('button', { name: 'Answer', exact: true }).click();
+  await until(page, () => document.querySelectorAll('#try .arc').length === 4);
+  assert.match(await page.locator('#try .answer').textContent(), /cat/);
+  assert.match(await page.locator('#try .notices').textContent(), /a guess/);
+  assert.ok(await page.locator('#try .explanation').isHidden());
+}, { mockOnly: true, intercept: (route) => route.startsWith('POST /api/') && [200, reply] });
