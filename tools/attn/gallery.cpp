@@ -115,6 +115,13 @@ const std::vector<Figure>& figures() {
        "looks at the digit.",
        {"caption", "--sample", "1"},
        {}},
+      {"the-tree-of-a-sentence",
+       "The tree of a sentence",
+       "Biaffine attention (Dozat and Manning, 2017): each word attends to all others and to a "
+       "root, and where it looks most is the word it depends on. The arcs are the likeliest "
+       "tree; each points from a head to a dependent and names the relation.",
+       {"parse", "She saw the old man who lives by the sea."},
+       {}},
   };
   return kAll;
 }
