@@ -269,6 +269,22 @@ Bars parse_bars(const Node& node) {
   return map;
 }
 
+/// Words of a sentence, at most: more are no picture.
+constexpr std::size_t kMostWords = 1000000;
+
+Arcs parse_arcs(const Node& node) {
+  Arcs map;
+  map.words = node["words"].texts();
+  map.tags = labels_or_none(node, "tags").value_or(Labels{});
+  map.arcs = node["arcs"].list([](const Node& one) {
+    Arc arc{one["head"].size(kMostWords), one["dependent"].size(kMostWords),
+            text_or_none(one, "label")};
+    if (const auto weight = one.find("weight")) arc.weight = weight->weight();
+    return arc;
+  });
+  return map;
+}
+
 template <class Kind>
 Map named(Kind map, const Node& node) {
   map.title = text_or_none(node, "title");
@@ -288,6 +304,7 @@ constexpr std::array kReaders{
     Reader{"image", [](const Node& node) { return named(parse_image(node), node); }},
     Reader{"training", [](const Node& node) { return named(parse_training(node), node); }},
     Reader{"bars", [](const Node& node) { return named(parse_bars(node), node); }},
+    Reader{"arcs", [](const Node& node) { return named(parse_arcs(node), node); }},
 };
 
 Map parse_kind(const Node& node) {

@@ -170,9 +170,17 @@ void write(const Bars& map, Writer& out) {
   });
 }
 
+void write(const Arcs& map, Writer& out) {
+  out.members("words", map.words, "tags", map.tags);
+  out.key("arcs").list(map.arcs, [&](const Arc& arc) {
+    out.object("head", arc.head, "dependent", arc.dependent, "label", arc.label, "weight",
+               arc.weight);
+  });
+}
+
 /// In the order of the variant.
 constexpr std::string_view kKinds[] = {"alignment", "heads",    "curve", "document",
-                                       "image",     "training", "bars"};
+                                       "image",     "training", "bars",  "arcs"};
 static_assert(std::size(kKinds) == std::variant_size_v<Map>);
 
 }  // namespace

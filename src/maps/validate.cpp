@@ -195,6 +195,25 @@ void check(const Bars& map) {
   }
 }
 
+void check(const Arcs& map) {
+  check_labels(map.words, "words");
+  check_labels(map.tags, "tags");
+  if (!map.tags.empty() && map.tags.size() != map.words.size())
+    fail("tags: ", map.tags.size(), " for ", map.words.size(),
+         " words; accepted: one a word, or none");
+  for (std::size_t i = 0; i < map.arcs.size(); ++i) {
+    const Arc& arc = map.arcs[i];
+    const std::string where = Place{"arcs", i}.text();
+    if (arc.head > map.words.size())
+      fail(where, ".head: ", arc.head, "; accepted: 0 to ", map.words.size());
+    if (arc.dependent < 1 || arc.dependent > map.words.size() || arc.dependent == arc.head)
+      fail(where, ".dependent: ", arc.dependent, "; accepted: another word, 1 to ",
+           map.words.size());
+    check_text(arc.label, where + ".label");
+    check_weight(arc.weight, where + ".weight");
+  }
+}
+
 }  // namespace
 
 void validate(const Map& map) {

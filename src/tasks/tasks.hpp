@@ -22,6 +22,7 @@ const Task& cloze_task();
 const Task& remember_task();
 const Task& entail_task();
 const Task& write_task();
+const Task& parse_task();
 
 std::vector<const Task*> shipped_tasks();
 

@@ -240,6 +240,23 @@ TEST(Draw, AnyScriptAndAnyLengthOfLabelsKeepsThePictureInBounds) {
   EXPECT_LT(svg_size(svg, "height"), 1400.0);
 }
 
+TEST(Draw, LongSentencesStandWordBelowWord) {
+  const auto sentence = [](std::size_t count) {
+    maps::Arcs map;
+    for (std::size_t i = 1; i <= count; ++i) {
+      map.words.emplace_back("word");
+      map.tags.emplace_back("NOUN");
+      map.arcs.push_back({i / 2, i, "nmod", 0.9f});
+    }
+    return map;
+  };
+  const std::string row = draw(sentence(6), Format::svg);
+  EXPECT_GT(svg_size(row, "width"), svg_size(row, "height"));
+  const std::string column = draw(sentence(80), Format::svg);
+  EXPECT_LT(svg_size(column, "width"), 760.0);
+  EXPECT_GT(svg_size(column, "height"), 80 * 15.0);
+}
+
 TEST(Draw, WordsOfTheSvgAreEscaped) {
   Alignment map = square(1, 1);
   map.title = "</title><script>alert(1)</script> & \x01";

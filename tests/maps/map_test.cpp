@@ -110,6 +110,18 @@ TEST(Map, NumbersThatAreNoneAreRefusedWithTheirPlace) {
               {"sentences[0].words[0].weight", "0 to 1"});
 }
 
+TEST(Map, ArcsThatJoinNoWordsAreRefusedWithTheirPlace) {
+  const std::string good = to_json(arcs_example());
+  expect_says(complaint(changed(good, "\"head\":2", "\"head\":5")),
+              {"arcs[0].head", "accepted: 0 to 4"});
+  expect_says(complaint(changed(good, "\"dependent\":1", "\"dependent\":2")),
+              {"arcs[0].dependent", "another word"});
+  expect_says(complaint(changed(good, "\"dependent\":4", "\"dependent\":0")),
+              {"arcs[3].dependent", "1 to 4"});
+  expect_says(complaint(changed(good, "0.99", "1.99")), {"arcs[0].weight", "0 to 1"});
+  expect_says(complaint(changed(good, "\"DET\",", "")), {"tags", "3 for 4 words"});
+}
+
 TEST(Map, WordsThatMeanNothingAreRefusedWithAList) {
   const std::string good = to_json(heads_example());
   expect_says(complaint(changed(good, "\"heads\"", "\"hats\"")),

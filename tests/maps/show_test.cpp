@@ -76,6 +76,19 @@ TEST(Show, EveryKindFitsItsColumns) {
           EXPECT_LE(width_of(line), width) << line;
 }
 
+TEST(Show, ArcsStandBesideTheirWords) {
+  const Arcs map{"",
+                 "",
+                 {"The", "cat", "sat"},
+                 {"DET", "NOUN", "VERB"},
+                 {{2, 1, "det"}, {3, 2, "nsubj"}, {0, 3, "root"}}};
+  const auto lines = lines_of(show(map, 60));
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_EQ(lines[0], "The DET  det   ◀─┐");
+  EXPECT_EQ(lines[1], "cat NOUN nsubj ◀─┤");
+  EXPECT_EQ(lines[2], "sat VERB root   ─┘");
+}
+
 TEST(Show, LargeMatricesArePooledAndSayIt) {
   Alignment map;
   map.rows.assign(2000, "row");

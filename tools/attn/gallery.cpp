@@ -135,6 +135,13 @@ const std::vector<Figure>& figures() {
        {"entail", "Two young women in red dresses are playing guitars on a stage.",
         "Two people in dresses make music."},
        {}},
+      {"the-tree-of-a-sentence",
+       "The tree of a sentence",
+       "Biaffine attention (Dozat and Manning, 2017): each word attends to all others and to a "
+       "root, and where it looks most is the word it depends on. The arcs are the likeliest "
+       "tree; each points from a head to a dependent and names the relation.",
+       {"parse", "She saw the old man who lives by the sea."},
+       {}},
   };
   return kAll;
 }

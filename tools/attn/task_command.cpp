@@ -128,15 +128,23 @@ std::string problem_with(const TaskOptions& options, const tasks::TaskCard& card
   return misuse(options.choices);
 }
 
-/// Text that was given in the place of a file: it has a space, and no file is called so.
-bool is_text(const std::string& argument) {
+/// A word that looks like the name of a file: "a/b", "c.txt".
+bool looks_like_file(const std::string& word) {
+  return word.find('/') != std::string::npos ||
+         std::filesystem::path(word).extension().string().size() > 1;
+}
+
+/// Text that was given in the place of a file: it has a space, or is a word where the task
+/// takes those, and no file is called so.
+bool is_text(const std::string& argument, bool takes_words) {
   std::error_code ignored;
-  return argument.find_first_of(" \t\n") != std::string::npos &&
+  return (argument.find_first_of(" \t\n") != std::string::npos ||
+          (takes_words && !looks_like_file(argument))) &&
          !std::filesystem::exists(argument, ignored);
 }
 
-std::string text_of(const std::string& argument) {
-  if (is_text(argument)) return argument;
+std::string text_of(const std::string& argument, bool takes_words = false) {
+  if (is_text(argument, takes_words)) return argument;
   std::error_code ignored;
   if (!std::filesystem::exists(argument, ignored))
     fail<FileError>(files::in_quotes(argument),
@@ -368,7 +376,7 @@ std::vector<Question> questions_of(const tasks::Task& task, const TaskOptions& o
         questions.push_back({argument, ""});
         break;
       case Reads::files:
-        questions.push_back({text_of(argument), ""});
+        questions.push_back({text_of(argument, task.card().takes_words), ""});
         break;
       case Reads::pictures:
         questions.push_back({read_picture(argument), "", argument, argument});
@@ -520,7 +528,13 @@ void add_task(CLI::App& app, const tasks::Task& task, Action& action) {
   add_threads_flag(*command, options->threads);
   add_device_flag(*command, options->device, "Device that computes the answers");
   add_map_options(*command, options->map);
-  if (task.search() != nullptr) add_choice_options(*command, task, *options);
+  if (task.search() != nullptr) {
+    add_choice_options(*command, task, *options);
+  } else if (!card.heads_help.empty()) {
+    command->add_option("--heads", options->map.heads, card.heads_help)
+        ->type_name("all")
+        ->check(CLI::IsMember({"all"}));
+  }
   if (task.writing() != nullptr) add_writing_options(*command, *task.writing(), *options);
   command->callback([options, &task, &action] {
     action = [options, &task](const Streams& streams) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "attn/core/error.hpp"
+#include "attn/maps/map.hpp"
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/answerer.hpp"
 #include "attn/tasks/task.hpp"
@@ -46,8 +47,13 @@ nlohmann::json offline_data(const tasks::Answerer& answerer, const std::string& 
   for (const LiveExample& example : live_examples())
     live.push_back({{"example", live_json(example)}, {"map", live_map(example)}});
   nlohmann::json data = answerer.model().json_of(input, reply, tasks::Detail::heads);
-  if (!data.contains("answers") && data.contains("map") && data["map"]["kind"] == "alignment")
+  if (!data.contains("answers") && data.contains("map") && data["map"]["kind"] == "alignment") {
     data["answers"] = {answer_of(reply.answers.front(), data["map"])};
+  } else if (answerer.model().pairs() == nullptr && !reply.pieces.empty()) {
+    // An answer that is no tokens over tokens is drawn as its own picture.
+    data["figure"] =
+        nlohmann::json::parse(maps::to_json(answerer.model().map(input, reply.pieces.front())));
+  }
   data["task"] = answerer.task().name();
   data["model"] = model;
   data["text"] = text_of(answerer.task(), input);

@@ -190,7 +190,26 @@ struct Bars {
   bool operator==(const Bars&) const = default;
 };
 
-using Map = std::variant<Alignment, Heads, Curve, Document, Image, Training, Bars>;
+/// From a word to one that depends on it, both counted from 1.
+struct Arc {
+  std::size_t head = 0;  ///< 0: the root, which is no word
+  std::size_t dependent = 1;
+  std::string label;
+  float weight = 1.0f;
+  bool operator==(const Arc&) const = default;
+};
+
+/// A sentence as a tree: arcs over its words, tags below them.
+struct Arcs {
+  std::string title;
+  std::string caption;
+  Labels words;
+  Labels tags;  ///< one a word, or none at all
+  std::vector<Arc> arcs;
+  bool operator==(const Arcs&) const = default;
+};
+
+using Map = std::variant<Alignment, Heads, Curve, Document, Image, Training, Bars, Arcs>;
 
 /// Throws InvalidArgument, with the path, unless sizes agree, numbers are finite, weights lie
 /// in 0..1 and labels are UTF-8.

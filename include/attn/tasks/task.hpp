@@ -99,6 +99,11 @@ struct TaskCard {
   std::string argument_type = "TEXT";
   std::string argument_help = "A text, or - for one a line";
   bool echo = false;  ///< a line of the output begins with the text
+  /// Of Reads::files: a word that is no name of a file is a text, too.
+  bool takes_words = false;
+  /// What --heads all draws, for the help text of a task that does not search; "": it has no
+  /// such flag.
+  std::string heads_help{};
   /// One of the words of Reads::parts.
   struct Part {
     std::string name;  ///< of the input's part and of a request's field

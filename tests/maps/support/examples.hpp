@@ -80,9 +80,18 @@ inline Bars bars_example() {
           {{"test", {24.5, -1.0}}, {"validation", {25.0, 0.0}}}};
 }
 
+inline Arcs arcs_example() {
+  return {
+      "A \"tree\"",
+      "Arcs point at what depends.",
+      {"The", "猫", "sat", "."},
+      {"DET", "NOUN", "VERB", "PUNCT"},
+      {{2, 1, "det", 0.99f}, {3, 2, "nsubj", 0.1f}, {0, 3, "root"}, {3, 4, "punct", 1e-9f}}};
+}
+
 inline std::vector<Map> every_example() {
   return {alignment_example(), heads_example(),    curve_example(), document_example(),
-          image_example(),     training_example(), bars_example()};
+          image_example(),     training_example(), bars_example(),  arcs_example()};
 }
 
 /// The kinds with nothing in them.
@@ -94,7 +103,7 @@ inline std::vector<Map> every_empty() {
   no_steps.width = no_steps.height = 1;
   no_steps.pixels = {9};
   return {Alignment{}, no_rows,  Heads{},    Curve{}, Document{},
-          Image{},     no_steps, Training{}, Bars{}};
+          Image{},     no_steps, Training{}, Bars{},  Arcs{}};
 }
 
 }  // namespace attn::maps

@@ -9,6 +9,7 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/nn/init.hpp"
+#include "attn/nn/mechanisms/pointer/biaffine_attention.hpp"
 #include "attn/nn/mechanisms/pointer/pointer.hpp"
 #include "attn/nn/mechanisms/pointer/pointer_generator.hpp"
 #include "attn/tensor/ops/index.hpp"
@@ -40,6 +41,22 @@ double train_pointer(bool attends) {
 TEST(Pointer, LearnsToPointAtTheKeyThatIsAskedFor) {
   test::expect_learns(
       0.5, [] { return train_pointer(true); }, [] { return train_pointer(false); });
+}
+
+double train_biaffine(bool attends) {
+  const nn::BiaffineAttention arcs(
+      {.dependent_dim = kCount, .head_dim = 2 * kCount, .hidden = 16});
+  return test::train(arcs, 120, 0.02, [&] {
+    const test::Lookup task = test::make_lookup(kBatch, kCount);
+    const Tensor heads = attends ? task.items : test::blurred(task.items);
+    return -mean(
+        arcs.forward(task.query.unsqueeze(1), heads, {}, task.place.unsqueeze(1)).log_prob);
+  });
+}
+
+TEST(BiaffineAttention, LearnsToPointAtTheHeadThatIsAskedFor) {
+  test::expect_learns(
+      0.5, [] { return train_biaffine(true); }, [] { return train_biaffine(false); });
 }
 
 /// Items of a random order; step t asks for the item of rank t, and nothing else tells the

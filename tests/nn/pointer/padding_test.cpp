@@ -13,6 +13,7 @@ TEST(Pointers, NothingPastALengthIsSeen) {
                                   {"src_ids", "valid_lens"},
                                   {"targets", "target_lens"}},
                                  {{"coverage", coverage}});
+  test::expect_padding_ignored("biaffine_attention", {{"heads", "valid_lens"}});
 }
 
 }  // namespace

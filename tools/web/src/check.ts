@@ -1,7 +1,7 @@
 // Answers from outside are checked before they are drawn: a wrong shape is an error that says
 // where, never a broken picture.
 
-import type { AlignmentMap, Answer, AnyMap, CurveMap, Head, ImageMap, Matrix, Picture, Reply, StepReply } from './contract';
+import type { AlignmentMap, Answer, AnyMap, ArcsMap, CurveMap, Head, ImageMap, Matrix, Picture, Reply, StepReply } from './contract';
 
 export class WrongData extends Error {}
 
@@ -71,6 +71,10 @@ export function checkedAnswers(value: unknown): Answer[] {
 /** The answers, and what a server may say beside them. */
 export function checkedReply(value: unknown): Reply {
   if (!isRecord(value)) fail('the answer', 'an object');
+  if (value.answers === undefined && typeof value.text === 'string' && value.map !== undefined) {
+    if (value.notes !== undefined) strings(value.notes, 'notes');
+    return { ...value, answers: [], map: checkedMap(value.map) } as unknown as Reply;
+  }
   checkedAnswers(value.answers);
   if (value.pieces !== undefined) {
     if (!Array.isArray(value.pieces)) fail('pieces', 'a list');
@@ -151,6 +155,24 @@ function checkedImage(value: Record<string, unknown>): ImageMap {
   return value as unknown as ImageMap;
 }
 
+function checkedArcs(value: Record<string, unknown>): ArcsMap {
+  const words = strings(value.words, 'words');
+  if (value.tags !== undefined) {
+    const tags = strings(value.tags, 'tags');
+    if (tags.length !== 0 && tags.length !== words.length) fail('tags', 'one a word');
+  }
+  if (!Array.isArray(value.arcs)) fail('arcs', 'a list');
+  value.arcs.forEach((arc: unknown, index) => {
+    const place = (n: unknown, least: number) => Number.isInteger(n) && Number(n) >= least && Number(n) <= words.length;
+    if (!isRecord(arc) || !place(arc.head, 0) || !place(arc.dependent, 1) || arc.head === arc.dependent) {
+      fail(`arcs[${index}]`, 'a head and a dependent among the words');
+    }
+    if (arc.label !== undefined && typeof arc.label !== 'string') fail(`arcs[${index}].label`, 'a text');
+    if (arc.weight !== undefined && !Number.isFinite(arc.weight)) fail(`arcs[${index}].weight`, 'a number');
+  });
+  return value as unknown as ArcsMap;
+}
+
 /** A map of a kind that the page draws. */
 export function checkedMap(value: unknown): AnyMap {
   if (!isRecord(value) || value.attn_map !== 1) fail('map', '"attn_map": 1');
@@ -172,8 +194,10 @@ export function checkedMap(value: unknown): AnyMap {
       return checkedCurve(value);
     case 'image':
       return checkedImage(value);
+    case 'arcs':
+      return checkedArcs(value);
     default:
-      return fail('kind', 'alignment, heads, curve or image; `attn map` draws the others');
+      return fail('kind', 'alignment, heads, curve, image or arcs; `attn map` draws the others');
   }
 }
 

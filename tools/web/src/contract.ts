@@ -64,7 +64,9 @@ export interface Piece {
 }
 
 export interface Reply {
-  answers: Answer[];
+  answers: Answer[]; // none where the answer is no tokens over tokens; then there are:
+  text?: string;
+  map?: AnyMap;
   pieces?: Piece[];
   unfamiliar?: boolean;
   cut?: boolean;
@@ -195,7 +197,21 @@ export interface ImageMap extends MapBase {
   steps: ImageStep[];
 }
 
-export type AnyMap = AlignmentMap | HeadsMap | CurveMap | ImageMap;
+export interface Arc {
+  head: number; // from 1; 0 is the root
+  dependent: number;
+  label?: string;
+  weight?: number;
+}
+
+export interface ArcsMap extends MapBase {
+  kind: 'arcs';
+  words: string[];
+  tags?: string[];
+  arcs: Arc[];
+}
+
+export type AnyMap = AlignmentMap | HeadsMap | CurveMap | ImageMap | ArcsMap;
 
 export interface Caption {
   text: string;
@@ -215,4 +231,5 @@ export interface Offline {
   cut?: boolean;
   notes?: string[];
   live?: { example: Example; map: AnyMap }[];
+  figure?: AnyMap; // of an answer that is no tokens over tokens
 }

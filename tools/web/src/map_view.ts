@@ -3,6 +3,7 @@
 import type { AnyMap } from './contract';
 import { el } from './dom';
 import { onWidth } from './figure';
+import { drawArcs } from './figures/arcs';
 import { drawCurve } from './figures/curve';
 import { drawHeads, HeadsView } from './figures/heads';
 import { drawImage, imagePanels } from './figures/image';
@@ -36,6 +37,8 @@ export class MapView {
         return savedMatrix(map);
       case 'curve':
         return { map, draw: (look) => drawCurve(map, look).node() as SVGSVGElement };
+      case 'arcs':
+        return { map, draw: (look) => drawArcs(map, look).node() as SVGSVGElement };
       case 'image':
         return { map, draw: (look) => drawImage(map, look).node() as SVGSVGElement };
       case 'heads': {
@@ -64,9 +67,11 @@ export class MapView {
         this.put(this.heads.element);
         this.heads.show(map);
         break;
+      case 'arcs':
       case 'curve': {
         const width = Math.max(240, Math.min(this.element.clientWidth || 480, 760));
-        const svg = drawCurve(map, { palette: palette(), width }).node() as SVGSVGElement;
+        const look = { palette: palette(), width };
+        const svg = (map.kind === 'arcs' ? drawArcs(map, look) : drawCurve(map, look)).node() as SVGSVGElement;
         svg.setAttribute('aria-label', `${map.title}. ${map.caption}`);
         this.put(svg);
         break;

@@ -4,7 +4,9 @@ import { checkedMap, checkedReply, isRecord, WrongData } from './check';
 import type { Offline } from './contract';
 import { el, segments } from './dom';
 import { Explanation, tellingRow } from './explanation';
+import { frame } from './figure';
 import { LiveCard } from './live';
+import { MapView } from './map_view';
 import { kInvented } from './mechanisms';
 import { notices } from './notices';
 import { story } from './try';
@@ -68,6 +70,19 @@ export function offlineSections(data: Offline): HTMLElement[] {
       el('div', { class: 'result' }, el('div', { class: 'answer-box' }, spoken, ...notices(data), list), ...picker, part, explanation.element),
       el('p', { class: 'note' }, 'The numbers of one row, from its scores to its sum, are computed by a server: attn serve shows them for any text.')));
     queueMicrotask(fill);
+  }
+  // Tokens over tokens are drawn above.
+  if (data.figure && (data.answers.length === 0 || data.figure.kind !== 'alignment')) {
+    const map = checkedMap(data.figure);
+    const view = new MapView();
+    const figure = frame('What it found', 'map', view.element, () => view.saved());
+    figure.caption(map.caption);
+    sections.push(el('section', { id: 'figure', 'aria-labelledby': 'figure-title' },
+      el('h2', { id: 'figure-title' }, data.task),
+      el('p', { class: 'note' }, reader(data)),
+      el('blockquote', { dir: 'auto' }, data.text),
+      ...notices(data), figure.element));
+    queueMicrotask(() => view.show(map));
   }
   const live = data.live ?? [];
   if (live.length > 0) {

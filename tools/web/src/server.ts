@@ -61,7 +61,7 @@ export async function info(): Promise<Info> {
 
 export async function answer(question: Question, signal: AbortSignal): Promise<Reply> {
   const reply = await ask('./api/answer', question, signal);
-  list(reply, 'answers');
+  if (!isRecord(reply) || reply.map === undefined) list(reply, 'answers');
   return checkedReply(reply);
 }
 

@@ -3,8 +3,10 @@
 import type { Answer, Info, Piece, Question, Reply, Task } from './contract';
 import { choice, debounced, el, fillChoice, newId, segments } from './dom';
 import { Explanation, tellingRow } from './explanation';
+import { frame } from './figure';
 import { formula } from './formula';
 import { copied, go, hashOf, readState, type Step, type TryState } from './link';
+import { MapView } from './map_view';
 import { notices } from './notices';
 import * as server from './server';
 import { SteeringPanel } from './steering';
@@ -42,6 +44,9 @@ export class Try {
   private readonly pieces = el('div', { class: 'pieces', hidden: true });
   private readonly steering: SteeringPanel;
   private readonly explanation: Explanation;
+  private readonly explained: HTMLElement; // the drawings of tokens over tokens
+  private readonly view = new MapView();
+  private readonly picture = frame('What it found', 'map', this.view.element, () => this.view.saved());
   private readonly steps: StepView;
   private task: Task;
   private asked: { task: string; model: string; text: string } | undefined;
@@ -123,10 +128,12 @@ export class Try {
         this.showRow();
       },
     }, this.steering.element, this.others, this.steps.element);
+    this.explained = el('div', { class: 'explained' }, this.pieces, this.explanation.element);
     this.result.append(
       el('div', { class: 'answer-box' }, this.spoken, this.notices, this.facts),
-      this.pieces,
-      this.explanation.element);
+      this.picture.element,
+      this.explained);
+    this.picture.element.hidden = true;
     this.element = el('section', { id: 'try', 'aria-labelledby': 'try-title' },
       el('h2', { id: 'try-title' }, 'Where does it look?'), story(), form, this.linkNote, this.status, this.result);
     this.chooseTask(this.task.name);
@@ -253,6 +260,12 @@ export class Try {
       (reply) => {
         if (this.flight !== flight) return;
         this.result.removeAttribute('aria-busy');
+        this.picture.element.hidden = !reply.map;
+        this.explained.hidden = reply.map !== undefined;
+        if (reply.answers.length === 0 && reply.map) {
+          this.showPicture(reply);
+          return;
+        }
         if (reply.answers.length === 0) {
           this.result.hidden = true;
           this.tell('empty', 'The model has no answer to this.');
@@ -271,6 +284,21 @@ export class Try {
         this.tell('error', `That did not work: ${error.message}.`.replace('..', '.'));
       },
     );
+  }
+
+  /** An answer that is no tokens over tokens, as its text and its own picture. */
+  private showPicture(reply: Reply): void {
+    this.reply = reply;
+    this.tell('', '');
+    this.result.hidden = false;
+    this.spoken.textContent = reply.text ?? '';
+    this.spoken.classList.remove('steered');
+    this.spoken.classList.toggle('lines', (reply.text ?? '').includes('\t'));
+    this.notices.replaceChildren(...notices(reply));
+    this.facts.textContent = reply.milliseconds === undefined ? '' : `${reply.milliseconds.toFixed(0)} ms`;
+    if (!reply.map) return;
+    this.picture.caption(reply.map.caption);
+    this.view.show(reply.map);
   }
 
   /** Several only where the text was answered in pieces. */
@@ -296,6 +324,7 @@ export class Try {
     const read = pieces[this.piece]?.source ?? this.asked?.text ?? '';
     this.spoken.textContent = (pieces.length > 0 ? this.reply.answers[0].text : answer.text) || '(an empty text)';
     this.spoken.classList.toggle('steered', this.steering.active);
+    this.spoken.classList.remove('lines');
     this.notices.replaceChildren(...notices({ ...this.reply, cut: this.reply.cut ?? answer.cut ?? false }));
     const facts = [`log P ${score((pieces.length > 0 ? this.reply.answers[0] : answer).log_probability)}`];
     if (milliseconds !== undefined) facts.push(`${milliseconds.toFixed(0)} ms`);

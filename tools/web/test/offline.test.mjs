@@ -58,6 +58,13 @@ pageTest('Heads in the file can be opened', async (page) => {
   assert.ok((await page.locator('.single .cells rect').count()) > 0);
 }, { stay: true });
 
+pageTest('An answer that is no tokens over tokens is drawn as its own picture', async (page) => {
+  const figure = { attn_map: 1, kind: 'arcs', title: '', caption: 'Arcs.', words: ['They', 'sat'], arcs: [{ head: 2, dependent: 1, label: 'nsubj' }, { head: 0, dependent: 2, label: 'root' }] };
+  await open(page, { task: 'parse', model: 'shipped', text: 'They sat', figure });
+  assert.equal(await page.locator('#figure .arc').count(), 2);
+  assert.match(await page.locator('#figure').textContent(), /The model that ships with attn for parse read:/);
+}, { stay: true });
+
 pageTest('Text in the file cannot become markup', async (page) => {
   const hostile = '</script><img src=x onerror="window.hurt=1">';
   await open(page, { task: 'translate', model: 'm', text: hostile, answers: [{ ...data.translate[text][0], text: hostile }] });

@@ -2,9 +2,11 @@
 
 #include <vector>
 
+#include "attn/nn/mechanisms/pointer/biaffine_attention.hpp"
 #include "attn/nn/mechanisms/pointer/pointer.hpp"
 #include "attn/nn/mechanisms/pointer/pointer_generator.hpp"
 #include "nn/mechanisms/adapt.hpp"
+#include "nn/padding.hpp"
 
 namespace attn::nn::adapt {
 namespace {
@@ -51,6 +53,24 @@ MechanismResult run_generator(const MechanismCall& call) {
            {"nll", result.nll},
            {"coverage_loss", result.coverage_loss}},
           module.named_parameters()};
+}
+
+MechanismResult run_biaffine(const MechanismCall& call) {
+  const auto module =
+      loaded(BiaffineAttention({.dependent_dim = columns(call, "dependent.weight"),
+                                .head_dim = columns(call, "head.weight"),
+                                .hidden = rows(call, "U"),
+                                .activation = activation(call, "relu")}),
+             call);
+  const Biaffine pointed =
+      module.forward(call.need("dependents"), call.need("heads"),
+                     {.lengths = call.in("valid_lens"), .keep = {}}, call.in("targets"));
+  // That of a row without heads is -inf; its gradient is nothing.
+  const Tensor sums = keep_where(pointed.log_sum_exp, padding::is_score(pointed.log_sum_exp));
+  MechanismResult result{{{"weights", pointed.weights}, {"log_sum_exp", sums}},
+                         module.named_parameters()};
+  if (pointed.log_prob.defined()) result.outputs.push_back({"log_prob", pointed.log_prob});
+  return result;
 }
 
 }  // namespace
@@ -110,7 +130,29 @@ nn::PointerGenerated made = copy.forward(
                                            .input_dim = 2,
                                            .hidden = 5,
                                            .coverage = Coverage::on})
-               .options({{"coverage", true}, {"extra_words", 2.0}})}};
+               .options({{"coverage", true}, {"extra_words", 2.0}})},
+      {.name = "biaffine_attention",
+       .title = "Each word of a sentence points at the word it depends on",
+       .formula = "d_i = act(W_d x_i + b_d), h_j = act(W_h y_j + b_h), s_ij = h_j^T U d_i + "
+                  "u^T [h_j; d_i] + b, p = softmax over valid j of s_ij",
+       .paper = "Dozat, Manning, 2017, arXiv:1611.01734",
+       .made_of = "score dot of U d + u_h with the heads and a bias for each dependent, mask "
+                  "lengths, normalise softmax; nothing is pooled",
+       .options = "activation: of both perceptrons, relu in the paper",
+       .snippet =
+           R"(nn::BiaffineAttention arcs({.dependent_dim = 8, .head_dim = 8, .hidden = 16});
+Tensor words = uniform({2, 5, 8}, -1, 1, nn::random());
+Tensor root = uniform({2, 1, 8}, -1, 1, nn::random());
+Tensor weights = arcs.forward(words, concat({root, words}, 1)).weights;)",
+       .run = run_biaffine,
+       .example = Example()
+                      .inputs({{"dependents", {3, 3, 2}},
+                               {"heads", {3, 4, 3}},
+                               {"valid_lens", lengths({4, 2, 0})},
+                               {"targets", integers({3, 0, 1, -1, 1, 0, -1, -1, -1}, {3, 3})}})
+                      .parameters_of<BiaffineAttention>(
+                          BiaffineOptions{.dependent_dim = 2, .head_dim = 3, .hidden = 4})
+                      .options({{"activation", "tanh"}})}};
 }
 
 }  // namespace attn::nn::adapt
