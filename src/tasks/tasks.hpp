@@ -19,6 +19,7 @@ PairTask summarise_task();
 PairTask pairs_task();
 const Task& caption_task();
 const Task& entail_task();
+const Task& classify_task();
 
 std::vector<const Task*> shipped_tasks();
 

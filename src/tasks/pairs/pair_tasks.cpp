@@ -382,6 +382,7 @@ std::vector<const Task*> shipped_tasks() {
   for (const TextTask& task : kTexts) tasks.push_back(&task);
   tasks.push_back(&caption_task());
   tasks.push_back(&entail_task());
+  tasks.push_back(&classify_task());
   return tasks;
 }
 
