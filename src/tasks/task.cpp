@@ -54,6 +54,7 @@ nlohmann::json Model::json_of(const Input& input, const Reply& reply, Detail det
   const Answer& best = reply.answers.front();
   nlohmann::json json{{"text", best.text}, {"notes", reply.notes}};
   if (best.output) json["output"] = tasks::json_of(*best.output);
+  if (best.table) json["table"] = tasks::json_of(*best.table);
   for (const auto& [name, numbers] : best.numbers) json["numbers"][name] = numbers;
   if (reply.answers.size() > 1)
     for (const Answer& answer : reply.answers)

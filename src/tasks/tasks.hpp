@@ -23,6 +23,7 @@ const Task& remember_task();
 const Task& entail_task();
 const Task& write_task();
 const Task& parse_task();
+const Task& classify_task();
 
 std::vector<const Task*> shipped_tasks();
 

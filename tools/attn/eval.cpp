@@ -271,12 +271,19 @@ void print_lines(const Report& report, const Streams& streams) {
                files::path_text(report.options.unlike));
 }
 
+/// Of a task whose data has variants, the flag of the data tells the model, too.
+std::string variant_of(const EvalOptions& options, const tasks::TaskCard& card) {
+  const auto flag = options.flags.settings.find(card.variant_flag);
+  return flag == options.flags.settings.end() ? "" : flag->second;
+}
+
 int eval(const EvalOptions& options, const Streams& streams) {
   if (options.threads > 0) ThreadPool::set_default_threads(options.threads);
   check_device(options.flags.device, "attn eval");
   if (!options.answers.empty()) check_output_file(options.answers);
   const tasks::Task& task = tasks::task_named(options.task);
-  const std::filesystem::path folder = model_folder(options.model, task.card().shipped());
+  const std::filesystem::path folder =
+      model_folder(options.model, task.card().shipped(variant_of(options, task.card())));
   const auto model = load_model_of(task, options.flags.device, folder, "attn eval");
   const nlohmann::json what = data_of_model(folder, *model, options.flags);
   const tasks::Say say = progress(streams);

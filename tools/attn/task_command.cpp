@@ -331,7 +331,9 @@ class Answering {
       if (!question.truth.empty() && question.truth != answer.text)
         fmt::print(streams_.out, "\t(right: {})", question.truth);
       fmt::print(streams_.out, "\n");
-      if (!one_line_each_ && question.label.empty()) print_labels(answer);
+      if (one_line_each_ || !question.label.empty()) continue;
+      print_labels(answer);
+      if (answer.table) print_table(*answer.table);
     }
   }
 
@@ -345,6 +347,32 @@ class Answering {
       before = "  ";
     }
     fmt::print(streams_.out, "\n");
+  }
+
+  /// Columns between two spaces, each as wide as its widest cell.
+  void print_table(const tasks::Table& table) const {
+    std::vector<std::vector<std::string>> lines{table.columns};
+    for (const auto& row : table.rows) {
+      std::vector<std::string>& cells = lines.emplace_back();
+      for (const tasks::Table::Cell& cell : row)
+        cells.push_back(std::holds_alternative<double>(cell)
+                            ? fmt::format("{:.3f}", std::get<double>(cell))
+                            : files::printable(std::get<std::string>(cell)));
+    }
+    if (table.rows.empty()) return;
+    std::vector<std::size_t> widths(table.columns.size(), 0);
+    for (const auto& cells : lines)
+      for (std::size_t i = 0; i < cells.size(); ++i)
+        widths[i] = std::max(widths[i], text::code_points(cells[i]).size());
+    for (const auto& cells : lines) {
+      std::string line;
+      for (std::size_t i = 0; i < cells.size(); ++i) {
+        line += (i == 0 ? "" : "  ") + cells[i];
+        const std::size_t wide = text::code_points(cells[i]).size();
+        if (i + 1 < cells.size()) line.append(widths[i] - wide, ' ');
+      }
+      fmt::print(streams_.out, "{}\n", line);
+    }
   }
 
   const tasks::TaskCard& card_;

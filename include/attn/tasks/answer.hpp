@@ -70,6 +70,7 @@ struct Choices {
 struct Answer {
   std::string text;               ///< as a person reads it
   std::optional<Value> output{};  ///< where a text does not hold all of it
+  std::optional<Table> table{};   ///< what stands beside it: the slots of a labelled text
   double score = 0.0;             ///< as the search ranked it
   double log_probability = 0.0;
   bool finished = false;             ///< false: it was cut at the longest length

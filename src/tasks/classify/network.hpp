@@ -1,0 +1,28 @@
+/// The networks of classify: recurrent words, pooled by attention in one level or two, and a
+/// tag for each word where texts have slots.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "attn/tasks/network.hpp"
+
+namespace attn::tasks::classify {
+
+enum class Kind {
+  hierarchical,  ///< words make sentences, sentences the text
+  flat,          ///< words make the text
+  mean,          ///< the same without attention: every word counts the same
+};
+/// In the order of Kind.
+const std::vector<std::string>& kind_names();
+
+/// Everything from what is in the model's settings and its lexicon.
+std::shared_ptr<Network> make_classifier(const nlohmann::json& model, Lexicon lexicon,
+                                         const std::string& where);
+}  // namespace attn::tasks::classify
