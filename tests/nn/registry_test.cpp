@@ -19,7 +19,7 @@ namespace attn::nn {
 namespace {
 
 TEST(Registry, HoldsEveryMechanismOfTheLiterature) {
-  EXPECT_EQ(mechanisms().size(), 62u);
+  EXPECT_EQ(mechanisms().size(), 63u);
 }
 
 TEST(Registry, TellsEverythingThatALearnerAsks) {
