@@ -80,9 +80,20 @@ inline Bars bars_example() {
           {{"test", {24.5, -1.0}}, {"validation", {25.0, 0.0}}}};
 }
 
+inline Diagram diagram_example() {
+  return {"Looking",
+          "A query meets a key.",
+          {{10.0, 20.0, 80.0, 30.0, "query", "q [4]", Role::query},
+           {10.0, 90.0, 80.0, 30.0, "key <&>", "", Role::key}},
+          {{{{90.0, 35.0}, {140.0, 35.0}, {140.0, 60.0}}, "q · k", Role::score, 0.25f},
+           {{{50.0, 90.0}, {50.0, 50.0}}}},
+          {{200.0, 10.0, "weights", NoteAnchor::centre, Role::output, true}},
+          {{180.0, 40.0, 30.0, 20.0, {"un"}, {"a", "fast"}, {1, 2, {0.75f, 0.25f}}, true}}};
+}
+
 inline std::vector<Map> every_example() {
   return {alignment_example(), heads_example(),    curve_example(), document_example(),
-          image_example(),     training_example(), bars_example()};
+          image_example(),     training_example(), bars_example(),  diagram_example()};
 }
 
 /// The kinds with nothing in them.
@@ -94,7 +105,7 @@ inline std::vector<Map> every_empty() {
   no_steps.width = no_steps.height = 1;
   no_steps.pixels = {9};
   return {Alignment{}, no_rows,  Heads{},    Curve{}, Document{},
-          Image{},     no_steps, Training{}, Bars{}};
+          Image{},     no_steps, Training{}, Bars{},  Diagram{}};
 }
 
 }  // namespace attn::maps
