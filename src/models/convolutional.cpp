@@ -168,7 +168,8 @@ class ConvolutionalModel final : public CachedModel<ConvolutionalModel> {
     }
     const Tensor nothing =
         Tensor::zeros({source.size(0), kernel_ - 1, h.size(2)}, h.dtype(), h.device());
-    const double share = 0.5 / static_cast<double>(decoder_.size());
+    // In training alone: elsewhere a gradient is that of the loss.
+    const double share = training() ? 0.5 / static_cast<double>(decoder_.size()) : 1.0;
     return {with_gradient_scaled(h, share), embedded, lengths,
             std::vector<Tensor>(decoder_.size(), nothing)};
   }
