@@ -232,9 +232,9 @@ class DiagramFigure final : public Figure {
   const maps::Diagram& map_;
   float top_ = 0.0f;
   // What the shapes take, as they are placed.
-  double left_ = 0.0;
+  double left_ = maps::kLargestDiagram;
   double right_ = 0.0;
-  double above_ = 0.0;
+  double above_ = maps::kLargestDiagram;
   double bottom_ = 0.0;
   // Where the sheet's corner is painted.
   double x_ = 0.0;
