@@ -13,6 +13,7 @@
 #include <functional>
 #include <vector>
 
+#include "attn/core/thread_pool.hpp"
 #include "attn/nn/conv.hpp"
 #include "attn/nn/init.hpp"
 #include "attn/nn/recurrent.hpp"
@@ -29,12 +30,15 @@ namespace {
 
 constexpr std::int64_t kDim = 64;
 constexpr std::int64_t kKernel = 3;
+constexpr std::int64_t kWindow = 16;  ///< of local attention, on either side
 
 struct Layer {
   const char* name;
   const char* cost;
-  const char* path;  ///< layers that join any two places
-  double growth;     ///< the exponent of the length that the formula says
+  const char* steps;  ///< that wait for one another
+  const char* path;   ///< layers that join any two places
+  double growth;      ///< the exponent of the length that the formula says
+  std::int64_t parameters;
   std::function<Tensor(const Tensor&)> call;
 };
 
@@ -43,21 +47,27 @@ std::vector<Layer> layers() {
   const nn::Conv1d conv({.in = kDim, .out = kDim, .kernel = kKernel},
                         {.pad_before = 1, .pad_after = 1});
   const nn::Gru gru({.in = kDim, .hidden = kDim});
-  return {{"convolution", "O(k n d^2)", "n / k", 1.0,
+  // Without projections: they cost the same for any length, and the formula leaves them out.
+  const auto over = [](const Mask& keep) {
+    return [keep](const Tensor& x) { return attend(x, x, x, spec::scaled_dot(), keep).output; };
+  };
+  return {{"convolution", "O(k n d^2)", "1", "n / k", 1.0, conv.parameter_count(),
            [conv](const Tensor& x) { return conv(x.transpose(1, 2)).transpose(1, 2); }},
-          {"recurrent", "O(n d^2)", "1, through n steps", 1.0,
+          {"recurrent", "O(n d^2)", "n", "1, through n steps", 1.0, gru.parameter_count(),
            [gru](const Tensor& x) { return gru(x).out; }},
-          {"self-attention", "O(n^2 d)", "1", 2.0,
-           [](const Tensor& x) { return attend(x, x, x).output; }}};
+          {"self-attention", "O(n^2 d)", "1", "1", 2.0, 4 * kDim * kDim, over({})},
+          {"local attention", "O(n w d)", "1", "n / w", 1.0, 4 * kDim * kDim,
+           over(spec::window(kWindow, kWindow))}};
 }
 
-double seconds_of(const Layer& layer, const Tensor& x) {
+/// The best of some calls.
+double seconds_of(const std::function<Tensor(const Tensor&)>& call, const Tensor& x) {
   const NoGrad off_the_tape;
   double best = 1e30;
   double spent = 0.0;
   for (int round = 0; round < 50 && (round < 2 || spent < 0.3); ++round) {
     const auto begin = std::chrono::steady_clock::now();
-    (void)layer.call(x);
+    (void)call(x);
     const double now =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     best = std::min(best, now);
@@ -94,28 +104,40 @@ std::int64_t reach_of(const Layer& layer, std::int64_t length) {
   return 0;
 }
 
-}  // namespace
+Tensor drawn(std::int64_t rows, std::int64_t columns) {
+  Random random(4);
+  return normal({1, rows, columns}, 0.0, 1.0, random);
+}
 
-void measure_layers(bool quick) {
-  std::vector<double> lengths;
-  for (double n = 64; n <= (quick ? 2048 : 8192); n *= 2) lengths.push_back(n);
-  const std::vector<Layer> all = layers();
-  fmt::print("One layer of {} features, batch 1, forward, milliseconds:\n\n{:>8}", kDim, "n");
-  for (const Layer& layer : all) fmt::print("{:>16}", layer.name);
+/// Milliseconds of each layer over the lengths, on so many threads.
+std::vector<std::vector<double>> print_times(const std::vector<Layer>& all,
+                                             const std::vector<double>& lengths, int threads) {
+  const int before = ThreadPool::default_threads();
+  ThreadPool::set_default_threads(threads);
+  fmt::print("One layer of {} features, batch 1, forward, milliseconds, {} thread{}:\n\n{:>8}",
+             kDim, threads, threads == 1 ? "" : "s", "n");
+  for (const Layer& layer : all) fmt::print("{:>17}", layer.name);
   fmt::print("\n");
   std::vector<std::vector<double>> seconds(all.size());
   for (const double n : lengths) {
-    Random random(4);
-    const Tensor x = normal({1, static_cast<std::int64_t>(n), kDim}, 0.0, 1.0, random);
+    const Tensor x = drawn(static_cast<std::int64_t>(n), kDim);
     fmt::print("{:>8.0f}", n);
     for (std::size_t i = 0; i < all.size(); ++i) {
-      seconds[i].push_back(seconds_of(all[i], x));
-      fmt::print("{:>16.3f}", 1e3 * seconds[i].back());
+      seconds[i].push_back(seconds_of(all[i].call, x));
+      fmt::print("{:>17.3f}", 1e3 * seconds[i].back());
     }
     fmt::print("\n");
   }
-  fmt::print("\n{:<16}{:<12}{:>14}{:>14}  {:<22}{}\n", "layer", "formula", "n to the power",
-             "measured", "path between places", "gradient reaches");
+  fmt::print("\n");
+  ThreadPool::set_default_threads(before);
+  return seconds;
+}
+
+void print_facts(const std::vector<Layer>& all, const std::vector<double>& lengths,
+                 const std::vector<std::vector<double>>& seconds) {
+  fmt::print("{:<17}{:<12}{:>11}{:>10}{:>17}{:>12}  {:<20}{}\n", "layer", "formula",
+             "n to power", "measured", "sequential steps", "parameters", "path between places",
+             "gradient reaches");
   constexpr std::int64_t kReachLength = 512;
   for (std::size_t i = 0; i < all.size(); ++i) {
     // Short sequences are dominated by what does not grow; the formula speaks of long ones.
@@ -123,10 +145,60 @@ void measure_layers(bool quick) {
     const double growth =
         fitted_growth({lengths.begin() + static_cast<long>(half), lengths.end()},
                       {seconds[i].begin() + static_cast<long>(half), seconds[i].end()});
-    fmt::print("{:<16}{:<12}{:>14.0f}{:>14.2f}  {:<22}{} of {} places back\n", all[i].name,
-               all[i].cost, all[i].growth, growth, all[i].path, reach_of(all[i], kReachLength),
-               kReachLength - 1);
+    fmt::print("{:<17}{:<12}{:>11.0f}{:>10.2f}{:>17}{:>12}  {:<20}{} of {} places back\n",
+               all[i].name, all[i].cost, all[i].growth, growth, all[i].steps, all[i].parameters,
+               all[i].path, reach_of(all[i], kReachLength), kReachLength - 1);
   }
+}
+
+/// Luong's choice: one target word over the whole source, or over a window around a place.
+void print_local_against_global(bool quick) {
+  fmt::print(
+      "\nOne query over a source of n tokens, microseconds (window {} on either side):\n\n"
+      "{:>8}{:>12}{:>12}\n",
+      kWindow, "n", "global", "local");
+  for (const std::int64_t n : {100, 1000, quick ? 2000 : 10000}) {
+    const Tensor keys = drawn(n, kDim);
+    const Tensor query = drawn(1, kDim);
+    const Tensor centre = Tensor::full({1, 1}, static_cast<double>(n) / 2.0);
+    const auto look = [&](const Mask& keep) {
+      return seconds_of(
+          [&](const Tensor& q) { return attend(q, keys, keys, spec::dot(), keep).output; },
+          query);
+    };
+    fmt::print("{:>8}{:>12.1f}{:>12.1f}\n", n, 1e6 * look({}),
+               1e6 * look(spec::around(centre, static_cast<double>(kWindow))));
+  }
+}
+
+/// The two scores of the first papers, whose cost the tutorials compare in words.
+void print_dot_against_additive(bool quick) {
+  const std::int64_t n = quick ? 64 : 256;
+  fmt::print("\nScores of {} queries and keys over d, milliseconds:\n\n{:>8}{:>12}{:>12}\n", n,
+             "d", "dot", "additive");
+  for (const std::int64_t d : {16, 64, 256}) {
+    const Tensor x = drawn(n, d);
+    const Tensor v = Tensor::full({d}, 1.0 / std::sqrt(static_cast<double>(d)));
+    const auto score = [&](const spec::Score& by) {
+      return seconds_of([&](const Tensor& q) { return attend(q, x, x, by).output; }, x);
+    };
+    fmt::print("{:>8}{:>12.3f}{:>12.3f}\n", d, 1e3 * score(spec::scaled_dot()),
+               1e3 * score(spec::additive(v)));
+  }
+}
+
+}  // namespace
+
+void measure_layers(bool quick) {
+  std::vector<double> lengths;
+  for (double n = 64; n <= (quick ? 2048 : 8192); n *= 2) lengths.push_back(n);
+  const std::vector<Layer> all = layers();
+  const std::vector<std::vector<double>> seconds = print_times(all, lengths, 1);
+  if (ThreadPool::default_threads() > 1)
+    print_times(all, lengths, ThreadPool::default_threads());
+  print_facts(all, lengths, seconds);
+  print_local_against_global(quick);
+  print_dot_against_additive(quick);
 }
 
 }  // namespace attn::bench

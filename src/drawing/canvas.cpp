@@ -97,7 +97,7 @@ void Canvas::fill(const Rect& rect, Rgb colour) {
   cairo_set_antialias(context(), CAIRO_ANTIALIAS_DEFAULT);
 }
 
-void Canvas::fill_rounded(const Rect& rect, double radius, Rgb colour) {
+void Canvas::rounded(const Rect& rect, double radius) {
   const double r = std::min({radius, rect.width / 2.0, rect.height / 2.0});
   constexpr double kQuarter = std::numbers::pi / 2.0;
   cairo_new_path(context());
@@ -106,8 +106,17 @@ void Canvas::fill_rounded(const Rect& rect, double radius, Rgb colour) {
   cairo_arc(context(), rect.x + r, rect.bottom() - r, r, kQuarter, 2.0 * kQuarter);
   cairo_arc(context(), rect.x + r, rect.y + r, r, 2.0 * kQuarter, 3.0 * kQuarter);
   cairo_close_path(context());
+}
+
+void Canvas::fill_rounded(const Rect& rect, double radius, Rgb colour) {
+  rounded(rect, radius);
   source(colour);
   cairo_fill(context());
+}
+
+void Canvas::outline_rounded(const Rect& rect, double radius, const Pen& pen) {
+  rounded(rect, radius);
+  stroke(pen);
 }
 
 void Canvas::stroke(const Pen& pen) {
@@ -147,6 +156,23 @@ void Canvas::triangle(double x, double y, double size, Rgb colour) {
   cairo_move_to(context(), x, y);
   cairo_line_to(context(), x + size / 2.0, y + size);
   cairo_line_to(context(), x - size / 2.0, y + size);
+  cairo_close_path(context());
+  source(colour);
+  cairo_fill(context());
+}
+
+void Canvas::arrow_head(double from_x, double from_y, double x, double y, double size,
+                        Rgb colour) {
+  const double length = std::hypot(x - from_x, y - from_y);
+  if (length == 0.0) return;
+  const double along_x = (x - from_x) / length * size;
+  const double along_y = (y - from_y) / length * size;
+  constexpr double kHalfWidth = 0.42;
+  cairo_move_to(context(), x, y);
+  cairo_line_to(context(), x - along_x - kHalfWidth * along_y,
+                y - along_y + kHalfWidth * along_x);
+  cairo_line_to(context(), x - along_x + kHalfWidth * along_y,
+                y - along_y - kHalfWidth * along_x);
   cairo_close_path(context());
   source(colour);
   cairo_fill(context());

@@ -82,6 +82,9 @@ class Canvas {
   void polyline(std::span<const double> x, std::span<const double> y, const Pen& pen);
   void dot(double x, double y, double radius, Rgb colour, double alpha = 1.0);
   void triangle(double x, double y, double size, Rgb colour);
+  /// The head of an arrow that points from one place to another, its tip there.
+  void arrow_head(double from_x, double from_y, double x, double y, double size, Rgb colour);
+  void outline_rounded(const Rect& rect, double radius, const Pen& pen);
   /// Scaled to fill `rect`, each pixel a sharp square.
   void image(const Rect& rect, const Pixels& pixels);
   void clip(const Rect& rect);
@@ -110,6 +113,7 @@ class Canvas {
   using Layout = std::unique_ptr<PangoLayout, Release>;
 
   void source(Rgb colour, double alpha = 1.0);
+  void rounded(const Rect& rect, double radius);
   void stroke(const Pen& pen);
   Layout one_line(std::string_view text, const TextStyle& style);
   Layout lines(std::string_view text, const TextStyle& style, double width);

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,6 +22,7 @@
 #include "attn/files/read_file.hpp"
 #include "attn/maps/base64.hpp"
 #include "attn/maps/map.hpp"
+#include "maps/names.hpp"
 
 namespace attn::maps {
 namespace {
@@ -52,6 +54,13 @@ class Node {
     return number;
   }
   float weight() const { return static_cast<float>(number()); }
+  bool flag(const std::string& key) const {
+    const auto member = find(key);
+    if (!member) return false;
+    if (!member->value_->is_boolean())
+      member->wrong(member->value_->type_name(), "true or false");
+    return member->value_->get<bool>();
+  }
   std::int64_t integer() const { return files::to_int(*value_, place()); }
   /// A count or a size.
   std::size_t size(std::size_t most) const {
@@ -173,15 +182,17 @@ Heads parse_heads(const Node& node) {
   return map;
 }
 
+Point parse_point(const Node& node) {
+  const auto pair = node.numbers();
+  if (pair.size() != 2) node.wrong(std::to_string(pair.size()) + " numbers", "[x, y]");
+  return {pair[0], pair[1]};
+}
+
 Curve parse_curve(const Node& node) {
   Curve map;
   map.x_title = text_or_none(node, "x_title");
   map.y_title = text_or_none(node, "y_title");
-  map.points = node["points"].list([](const Node& one) {
-    const auto pair = one.numbers();
-    if (pair.size() != 2) one.wrong(std::to_string(pair.size()) + " numbers", "[x, y]");
-    return Point{pair[0], pair[1]};
-  });
+  map.points = node["points"].list(parse_point);
   map.lines = node["lines"].list([](const Node& one) {
     return Line{one["name"].text(), one["x"].numbers(), one["y"].numbers()};
   });
@@ -285,6 +296,58 @@ Arcs parse_arcs(const Node& node) {
   return map;
 }
 
+/// One of the names that `name_of` gives, or the first where it is left out.
+template <class Choice>
+Choice parse_choice(const Node& node, const std::string& key, std::span<const Choice> all) {
+  const auto member = node.find(key);
+  if (!member) return all.front();
+  const std::string name = member->text();
+  std::string known;
+  for (const Choice choice : all) {
+    if (name_of(choice) == name) return choice;
+    known += (known.empty() ? "\"" : ", \"") + std::string(name_of(choice)) + '"';
+  }
+  member->wrong(files::in_quotes(name), known);
+}
+
+Role parse_role(const Node& node) {
+  return parse_choice<Role>(node, "role", kRoles);
+}
+
+Grid parse_grid(const Node& node) {
+  Grid grid{.x = node["x"].number(),
+            .y = node["y"].number(),
+            .cell_width = node["cell_width"].number(),
+            .cell_height = node["cell_height"].number(),
+            .rows = node["rows"].texts(),
+            .columns = node["columns"].texts(),
+            .weights = {},
+            .numbers = node.flag("numbers")};
+  grid.weights = node["weights"].matrix(grid.rows.size(), grid.columns.size());
+  return grid;
+}
+
+Diagram parse_diagram(const Node& node) {
+  Diagram map;
+  map.parts = node["parts"].list([](const Node& one) {
+    return Part{one["x"].number(),      one["y"].number(),   one["width"].number(),
+                one["height"].number(), one["label"].text(), text_or_none(one, "detail"),
+                parse_role(one)};
+  });
+  map.arrows = node["arrows"].list([](const Node& one) {
+    Arrow arrow{one["through"].list(parse_point), text_or_none(one, "label"), parse_role(one)};
+    if (const auto weight = one.find("weight")) arrow.weight = weight->weight();
+    return arrow;
+  });
+  map.notes = node["notes"].list([](const Node& one) {
+    return Note{one["x"].number(),  one["y"].number(),
+                one["text"].text(), parse_choice<NoteAnchor>(one, "anchor", kAnchors),
+                parse_role(one),    one.flag("strong")};
+  });
+  map.grids = node["grids"].list(parse_grid);
+  return map;
+}
+
 template <class Kind>
 Map named(Kind map, const Node& node) {
   map.title = text_or_none(node, "title");
@@ -305,6 +368,7 @@ constexpr std::array kReaders{
     Reader{"training", [](const Node& node) { return named(parse_training(node), node); }},
     Reader{"bars", [](const Node& node) { return named(parse_bars(node), node); }},
     Reader{"arcs", [](const Node& node) { return named(parse_arcs(node), node); }},
+    Reader{"diagram", [](const Node& node) { return named(parse_diagram(node), node); }},
 };
 
 Map parse_kind(const Node& node) {

@@ -190,6 +190,9 @@ std::string show(const Map& map, std::size_t columns, Colour colour) {
     std::string operator()(const Training& kind) const { return show_training(kind, width); }
     std::string operator()(const Bars& kind) const { return show_bars(kind, width); }
     std::string operator()(const Arcs& kind) const { return show_arcs(kind, width); }
+    std::string operator()(const Diagram& kind) const {
+      return show_diagram(kind, width, colour);
+    }
   };
   const std::string body = std::visit(Kinds{width, colour}, map);
   return without_blank_ends(lines_of(title_of(map), width) +

@@ -16,6 +16,7 @@
 
 #include "attn/maps/base64.hpp"
 #include "attn/maps/map.hpp"
+#include "maps/names.hpp"
 
 namespace attn::maps {
 namespace {
@@ -35,6 +36,7 @@ class Writer {
     return *this;
   }
   Writer& value(const std::string& text) { return raw(nlohmann::json(text).dump()); }
+  Writer& value(bool flag) { return raw(flag ? "true" : "false"); }
   template <class Number>
   Writer& value(Number number)
     requires std::is_arithmetic_v<Number>
@@ -178,12 +180,44 @@ void write(const Arcs& map, Writer& out) {
   });
 }
 
+void write(const Diagram& map, Writer& out) {
+  const auto role = [](Role one) { return std::string(name_of(one)); };
+  out.key("parts").list(map.parts, [&](const Part& part) {
+    out.object("x", part.x, "y", part.y, "width", part.width, "height", part.height, "label",
+               part.label, "detail", part.detail, "role", role(part.role));
+  });
+  out.key("arrows").list(map.arrows, [&](const Arrow& arrow) {
+    out.object("through", arrow.through, "label", arrow.label, "role", role(arrow.role),
+               "weight", arrow.weight);
+  });
+  out.key("notes").list(map.notes, [&](const Note& note) {
+    out.object("x", note.x, "y", note.y, "text", note.text, "anchor",
+               std::string(name_of(note.anchor)), "role", role(note.role), "strong",
+               note.strong);
+  });
+  out.key("grids").list(map.grids, [&](const Grid& grid) {
+    out.object("x", grid.x, "y", grid.y, "cell_width", grid.cell_width, "cell_height",
+               grid.cell_height, "rows", grid.rows, "columns", grid.columns, "weights",
+               grid.weights, "numbers", grid.numbers);
+  });
+}
+
 /// In the order of the variant.
-constexpr std::string_view kKinds[] = {"alignment", "heads",    "curve", "document",
-                                       "image",     "training", "bars",  "arcs"};
+constexpr std::string_view kKinds[] = {"alignment", "heads", "curve", "document", "image",
+                                       "training",  "bars",  "arcs",  "diagram"};
 static_assert(std::size(kKinds) == std::variant_size_v<Map>);
 
 }  // namespace
+
+std::string_view name_of(Role role) {
+  constexpr std::string_view kNames[] = {"plain", "query", "key", "value", "score", "output"};
+  return kNames[static_cast<std::size_t>(role)];
+}
+
+std::string_view name_of(NoteAnchor anchor) {
+  constexpr std::string_view kNames[] = {"left", "centre", "right"};
+  return kNames[static_cast<std::size_t>(anchor)];
+}
 
 std::string to_json(const Map& map) {
   validate(map);

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -212,6 +214,52 @@ void check(const Arcs& map) {
     check_text(arc.label, where + ".label");
     check_weight(arc.weight, where + ".weight");
   }
+}
+
+/// Everything a diagram places lies on its sheet.
+void check_place(std::initializer_list<double> values, const std::string& where) {
+  for (const double value : values)
+    if (!(value >= 0.0 && value <= kLargestDiagram))
+      fail(where, ": the place ", value, "; accepted: 0 to ", kLargestDiagram);
+}
+
+void check(const Grid& grid, const std::string& where) {
+  check_labels(grid.rows, where + ".rows");
+  check_labels(grid.columns, where + ".columns");
+  check_matrix(grid.weights, grid.rows.size(), grid.columns.size(), where + ".weights");
+  if (!(grid.cell_width >= 0.0 && grid.cell_height >= 0.0))
+    fail(where, ": cells of ", grid.cell_width, " x ", grid.cell_height,
+         "; accepted: 0 or more");
+  check_place(
+      {grid.x, grid.y, grid.x + grid.cell_width * static_cast<double>(grid.columns.size()),
+       grid.y + grid.cell_height * static_cast<double>(grid.rows.size())},
+      where);
+}
+
+void check(const Diagram& map) {
+  for (std::size_t i = 0; i < map.parts.size(); ++i) {
+    const Part& part = map.parts[i];
+    const std::string where = Place{"parts", i}.text();
+    check_box({part.x, part.y, part.width, part.height, std::nullopt, part.label}, where);
+    check_text(part.detail, where + ".detail");
+    check_place({part.x, part.y, part.x + part.width, part.y + part.height}, where);
+  }
+  for (std::size_t i = 0; i < map.arrows.size(); ++i) {
+    const Arrow& arrow = map.arrows[i];
+    const std::string where = Place{"arrows", i}.text();
+    if (arrow.through.size() < 2)
+      fail(where, ".through: ", arrow.through.size(), " points; accepted: 2 or more");
+    for (const Point& point : arrow.through) check_place({point.x, point.y}, where);
+    check_text(arrow.label, where + ".label");
+    check_weight(arrow.weight, where + ".weight");
+  }
+  for (std::size_t i = 0; i < map.notes.size(); ++i) {
+    const std::string where = Place{"notes", i}.text();
+    check_text(map.notes[i].text, where + ".text");
+    check_place({map.notes[i].x, map.notes[i].y}, where);
+  }
+  for (std::size_t i = 0; i < map.grids.size(); ++i)
+    check(map.grids[i], Place{"grids", i}.text());
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
-// The convolutional model: gated convolutions, attention in every layer of the decoder.
+// The convolutional model: gated convolutions, attention in every layer of the decoder. Gehring
+// et al., 2017, arXiv:1705.03122, with their first values, normed weights and scaled gradients.
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -8,14 +10,18 @@
 #include <vector>
 
 #include "attn/models/seq2seq.hpp"
-#include "attn/nn/linear.hpp"
+#include "attn/nn/init.hpp"
 #include "attn/nn/mechanisms/composed/multi_step_attention.hpp"
-#include "attn/nn/position/sinusoidal_encoding.hpp"
 #include "attn/nn/recurrent/decoder_step.hpp"
 #include "attn/tensor/attend.hpp"
+#include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/ops/join.hpp"
+#include "attn/tensor/ops/matmul.hpp"
 #include "attn/tensor/ops/normalise.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
+#include "attn/tensor/ops/reduce.hpp"
+#include "attn/tensor/random.hpp"
+#include "attn/tensor/tape.hpp"
 #include "models/cached_decoding.hpp"
 #include "models/kinds.hpp"
 #include "models/token_loss.hpp"
@@ -24,13 +30,47 @@
 namespace attn::models {
 namespace {
 
+/// The deviation of the entries of a word or a position. Scores of attention are not scaled
+/// here, and with entries near 1 their softmax would begin at one word.
+constexpr double kEntry = 0.1;
+
+/// sqrt(gain (1 - dropout) / fan in): outputs then vary as inputs do. A gate halves what passes
+/// it, so that in front of one the gain is 4.
+double deviation(double gain, double dropout, std::int64_t fan_in) {
+  return std::sqrt(gain * (1.0 - dropout) / static_cast<double>(fan_in));
+}
+
+/// y = W x + b, each row of W being a length times a direction. Salimans and Kingma, 2016,
+/// arXiv:1602.07868.
+class NormedLinear : public nn::Module {
+ public:
+  NormedLinear(std::int64_t in, std::int64_t out, double spread) {
+    const Tensor first = normal({out, in}, 0.0, spread, nn::random());
+    length_ = add("length", sqrt(sum(square(first), 1, Axis::keep)));
+    direction_ = add("direction", first);
+    bias_ = add("bias", Tensor::zeros({out}));
+  }
+
+  Tensor operator()(const Tensor& x) const {
+    const Tensor norm = sqrt(sum(square(direction_), 1, Axis::keep));
+    return linear(x, direction_ * (length_ / norm), bias_);
+  }
+
+ private:
+  Tensor length_;     ///< [out, 1]
+  Tensor direction_;  ///< [out, in]
+  Tensor bias_;       ///< [out]
+};
+
 /// [a; b] = W [x_t; ...; x_(t + kernel - 1)], out_t = a sigmoid(b). Neighbours are joined and
 /// meet one product, since sequences are short and channels many, and lie side by side.
 class GatedConvolution : public nn::Module {
  public:
-  GatedConvolution(std::int64_t dim, std::int64_t kernel)
-      : kernel_(kernel),
-        product_(add("product", nn::Linear({.in = kernel * dim, .out = 2 * dim}))) {}
+  explicit GatedConvolution(const ModelOptions& options)
+      : kernel_(options.kernel),
+        product_(add("product",
+                     NormedLinear(kernel_ * options.dim, 2 * options.dim,
+                                  deviation(4.0, options.dropout, kernel_ * options.dim)))) {}
 
   /// x [batch, length + kernel - 1, dim] -> [batch, length, dim].
   Tensor operator()(const Tensor& x) const {
@@ -46,12 +86,33 @@ class GatedConvolution : public nn::Module {
 
  private:
   std::int64_t kernel_;
-  nn::Linear product_;  ///< "product" [2 dim, kernel dim]
+  NormedLinear product_;  ///< "product" [2 dim, kernel dim]
 };
 
 /// a + b with the variance of one of them.
 Tensor sum_of(const Tensor& a, const Tensor& b) {
   return (a + b) * std::sqrt(0.5);
+}
+
+/// x, but a gradient that comes back is `share` of what arrives: every layer of the decoder
+/// sends one to the encoder.
+Tensor with_gradient_scaled(const Tensor& x, double share) {
+  return x * share + x.detach() * (1.0 - share);
+}
+
+/// One step of attention whose projections keep variances.
+nn::MultiStepAttention attention_of(const ModelOptions& options) {
+  const nn::MultiStepAttention attention({.channels = options.dim,
+                                          .embed_dim = options.dim,
+                                          .variance = nn::VarianceRule::authors});
+  const NoGrad off_the_tape;
+  for (Tensor parameter : attention.parameters())
+    parameter.copy_from(parameter.rank() == 1
+                            ? Tensor::zeros(parameter.shape())
+                            : normal(parameter.shape(), 0.0,
+                                     deviation(1.0, options.dropout, options.dim),
+                                     nn::random()));
+  return attention;
 }
 
 class ConvolutionalModel final : public CachedModel<ConvolutionalModel> {
@@ -74,18 +135,16 @@ class ConvolutionalModel final : public CachedModel<ConvolutionalModel> {
   explicit ConvolutionalModel(const ModelOptions& options)
       : kernel_(options.kernel),
         words_(add("words", Words(options))),
-        read_out_(add("read_out", nn::Linear({.in = options.dim, .out = options.dim}))) {
+        source_positions_(add("source_positions", first_positions(options))),
+        target_positions_(add("target_positions", first_positions(options))),
+        read_out_(add("read_out", NormedLinear(options.dim, options.dim,
+                                               deviation(1.0, options.dropout, options.dim)))) {
     for (std::int64_t layer = 0; layer < options.encoder_layers; ++layer)
-      encoder_.push_back(
-          add("encoder." + std::to_string(layer), GatedConvolution(options.dim, kernel_)));
+      encoder_.push_back(add("encoder." + std::to_string(layer), GatedConvolution(options)));
     for (std::int64_t layer = 0; layer < options.decoder_layers; ++layer) {
       const std::string name = "decoder." + std::to_string(layer);
-      decoder_.push_back(
-          {add(name + ".conv", GatedConvolution(options.dim, kernel_)),
-           add(name + ".attention",
-               nn::MultiStepAttention({.channels = options.dim,
-                                       .embed_dim = options.dim,
-                                       .variance = nn::VarianceRule::authors}))});
+      decoder_.push_back({add(name + ".conv", GatedConvolution(options)),
+                          add(name + ".attention", attention_of(options))});
     }
   }
 
@@ -99,7 +158,8 @@ class ConvolutionalModel final : public CachedModel<ConvolutionalModel> {
   State begin(const Tensor& source, const Tensor& lengths) const {
     // A convolution mixes neighbours, so what lies past a length is 0 in front of each.
     const Tensor kept = length_mask(lengths, source.size(1)).unsqueeze(-1).to(words_.device());
-    const Tensor embedded = keep_where(nn::sinusoidal_encoding(words_.source(source)), kept);
+    const Tensor embedded =
+        keep_where(with_positions(words_.source(source), source_positions_, 0), kept);
     Tensor h = embedded;
     const std::int64_t before = (kernel_ - 1) / 2;
     for (const GatedConvolution& conv : encoder_) {
@@ -108,7 +168,10 @@ class ConvolutionalModel final : public CachedModel<ConvolutionalModel> {
     }
     const Tensor nothing =
         Tensor::zeros({source.size(0), kernel_ - 1, h.size(2)}, h.dtype(), h.device());
-    return {h, embedded, lengths, std::vector<Tensor>(decoder_.size(), nothing)};
+    // In training alone: elsewhere a gradient is that of the loss.
+    const double share = training() ? 0.5 / static_cast<double>(decoder_.size()) : 1.0;
+    return {with_gradient_scaled(h, share), embedded, lengths,
+            std::vector<Tensor>(decoder_.size(), nothing)};
   }
 
   Prediction step(const Tensor& tokens, State& state) const {
@@ -126,6 +189,19 @@ class ConvolutionalModel final : public CachedModel<ConvolutionalModel> {
     Tensor weights;  ///< [rows, steps, source], if wanted
   };
 
+  static Tensor first_positions(const ModelOptions& options) {
+    return normal({options.max_source, options.dim}, 0.0, kEntry, nn::random());
+  }
+
+  /// Words and their places, both of the same size. Past the last row all share it.
+  Tensor with_positions(const Tensor& words, const Tensor& rows, std::int64_t first) const {
+    std::vector<std::int64_t> places(static_cast<std::size_t>(words.size(1)));
+    for (std::size_t i = 0; i < places.size(); ++i)
+      places[i] = std::min(first + static_cast<std::int64_t>(i), rows.size(0) - 1);
+    const Tensor ids = Tensor::from(places, {words.size(1)}).to(rows.device());
+    return words * kEntry + words_.drop(embedding(rows, ids));
+  }
+
   /// The inputs of a layer behind those it has seen, of which the last are kept.
   Tensor behind_past(const Tensor& x, Tensor& past) const {
     if (kernel_ == 1) return x;
@@ -136,7 +212,7 @@ class ConvolutionalModel final : public CachedModel<ConvolutionalModel> {
 
   /// Any number of steps: tokens i64 [rows, steps].
   Run run(const Tensor& tokens, State& state, const Want& want) const {
-    const Tensor y = nn::sinusoidal_encoding(words_.target(tokens), {.offset = state.steps});
+    const Tensor y = with_positions(words_.target(tokens), target_positions_, state.steps);
     Tensor h = y;
     Tensor weights;
     for (std::size_t layer = 0; layer < decoder_.size(); ++layer) {
@@ -159,7 +235,9 @@ class ConvolutionalModel final : public CachedModel<ConvolutionalModel> {
 
   std::int64_t kernel_;
   Words words_;
-  nn::Linear read_out_;
+  Tensor source_positions_;  ///< [max_source, dim]
+  Tensor target_positions_;  ///< the same
+  NormedLinear read_out_;
   std::vector<GatedConvolution> encoder_;
   std::vector<Layer> decoder_;
 };

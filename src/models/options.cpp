@@ -28,7 +28,7 @@ constexpr std::string_view kKinds[] = {"rnn", "bahdanau", "luong", "convolutiona
 constexpr std::string_view kScores[] = {"dot", "general", "concat", "location"};
 constexpr std::string_view kLocalities[] = {"global", "local-m", "local-p"};
 constexpr std::string_view kFeedings[] = {"off", "on"};
-constexpr std::string_view kPositions[] = {"sinusoidal", "rotary", "relative"};
+constexpr std::string_view kPositions[] = {"sinusoidal", "rotary", "relative", "none"};
 constexpr std::string_view kCopies[] = {"none", "pointer", "coverage"};
 constexpr std::string_view kTies[] = {"none", "output", "all"};
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -32,6 +33,7 @@ TEST(Transformer, KeepsTheLawsOfModels) {
   test::expect_model_laws(make_transformer, tiny(Positions::sinusoidal, Tie::none));
   test::expect_model_laws(make_transformer, tiny(Positions::rotary, Tie::output));
   test::expect_model_laws(make_transformer, tiny(Positions::relative, Tie::all));
+  test::expect_model_laws(make_transformer, tiny(Positions::none, Tie::none));
 }
 
 TEST(Transformer, KeepsTheLawsWhenItCopies) {
@@ -64,6 +66,33 @@ TEST(Transformer, LearnsToCopyWithAPointer) {
                               learning(Positions::sinusoidal, Tie::all, Copy::pointer),
                               test::same, {.rate = 0.003}),
             0.3);
+}
+
+/// Letters in another order give the same loss where positions are left out, and there alone.
+TEST(Transformer, WithoutPositionsTheSourceIsABagOfWords) {
+  const test::Tokens target = {8, 4, 5};
+  for (const Positions positions :
+       {Positions::sinusoidal, Positions::rotary, Positions::relative, Positions::none}) {
+    const auto model = test::model_laws::used(make_transformer, tiny(positions, Tie::none));
+    const double plain =
+        test::model_laws::loss_of(*model, test::batch_of({{{4, 5, 6, 7}, target}}));
+    const double mixed =
+        test::model_laws::loss_of(*model, test::batch_of({{{7, 4, 6, 5}, target}}));
+    EXPECT_EQ(test::close(mixed, plain, test::model_laws::kWithin),
+              positions == Positions::none)
+        << static_cast<int>(positions) << ": " << plain << ", " << mixed;
+  }
+}
+
+/// What depends on the bag alone is learnt without positions.
+TEST(Transformer, LearnsToSortWithoutPositions) {
+  const auto sorted = [](test::Tokens word) {
+    std::sort(word.begin(), word.end());
+    return word;
+  };
+  EXPECT_LT(test::learnt_loss(make_transformer, learning(Positions::none, Tie::output), sorted,
+                              {.rate = 0.003}),
+            std::log(5.0) / 2);
 }
 
 /// Longer than the first memory of the past, rows changing places all the while.

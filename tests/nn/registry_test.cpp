@@ -19,7 +19,7 @@ namespace attn::nn {
 namespace {
 
 TEST(Registry, HoldsEveryMechanismOfTheLiterature) {
-  EXPECT_EQ(mechanisms().size(), 63u);
+  EXPECT_EQ(mechanisms().size(), 64u);
 }
 
 TEST(Registry, TellsEverythingThatALearnerAsks) {

@@ -6,10 +6,16 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <variant>
 #include <vector>
 
+#include "attn/core/error.hpp"
+#include "attn/files/read_file.hpp"
+#include "attn/maps/map.hpp"
+#include "attn/tasks/corpus.hpp"
 #include "tasks/scratch.hpp"
 #include "tools/attn/command.hpp"
+#include "tools/attn/compare_lengths.hpp"
 #include "tools/say.hpp"
 
 namespace attn::tools {
@@ -129,6 +135,63 @@ TEST(CompareCommand, WhatWasKilledBeforeACheckpointBeginsAgain) {
   EXPECT_FALSE(fs::exists(folder / "run.json"));
   const nlohmann::json second = nlohmann::json::parse(std::ifstream(folder / "result.json"));
   EXPECT_EQ(second.at("scores"), result.at("scores"));
+}
+
+std::vector<tasks::Example> of_lengths(const std::vector<std::size_t>& lengths) {
+  std::vector<tasks::Example> examples;
+  for (const std::size_t length : lengths)
+    examples.push_back({.id = "", .source = std::string(length, 'a'), .targets = {"b"}});
+  return examples;
+}
+
+TEST(CompareLengths, BinsGoFromShortToLongAndHoldAllExamples) {
+  std::vector<std::size_t> lengths;
+  for (std::size_t i = 0; i < 37; ++i) lengths.push_back(1 + i * 7 % 20);
+  const std::vector<LengthBin> bins = length_bins(of_lengths(lengths));
+  ASSERT_EQ(bins.size(), 10u);
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < bins.size(); ++i) {
+    count += bins[i].examples.size();
+    EXPECT_LE(static_cast<double>(bins[i].shortest), bins[i].mean);
+    EXPECT_GE(static_cast<double>(bins[i].longest), bins[i].mean);
+    EXPECT_GE(bins[i].shortest, i > 0 ? bins[i - 1].longest : 0);
+  }
+  EXPECT_EQ(count, lengths.size());
+  EXPECT_EQ(length_bins(of_lengths({3, 1, 2})).size(), 3u);
+  EXPECT_TRUE(length_bins({}).empty());
+}
+
+TEST(CompareLengths, TrainedToLeavesTwiceAsLongForTheTest) {
+  tasks::Corpus corpus;
+  corpus.train = of_lengths({1, 5, 6});
+  corpus.development = of_lengths({5, 9});
+  corpus.test = of_lengths({10, 11});
+  train_to(corpus, 5);
+  EXPECT_EQ(corpus.train.size(), 2u);
+  EXPECT_EQ(corpus.development.size(), 1u);
+  EXPECT_EQ(corpus.test.size(), 1u);
+  EXPECT_THROW(train_to(corpus, 2), InvalidArgument) << "nothing is left of development";
+}
+
+TEST(CompareCommand, ScoresByLengthAreATableAndACurve) {
+  const tasks::Scratch scratch;
+  const std::string data = scratch.write("pairs.tsv", short_pairs('a'));
+  const std::string map = scratch.path() / "lengths.json";
+  auto command = compare_command(data, scratch.path() / "out");
+  command.insert(command.end(), {"--by-length", "--map", map});
+  const Said said = say(command);
+  ASSERT_EQ(said.status, success) << said.err;
+  EXPECT_NE(said.out.find("PER by characters | 3-3 |"), std::string::npos) << said.out;
+  const auto curve = std::get<maps::Training>(maps::read_map(map));
+  ASSERT_EQ(curve.series.size(), 1u);
+  EXPECT_EQ(curve.series[0].name, "RNN without attention");
+  EXPECT_EQ(curve.series[0].x.front(), 3.0);
+  command.insert(command.end(), {"--trained-to", "0"});
+  EXPECT_EQ(say(command).status, usage);
+  command.back() = "2";
+  const Said none = say(command);
+  EXPECT_EQ(none.status, failure);
+  EXPECT_NE(none.err.find("--trained-to 2 leaves 0 examples"), std::string::npos) << none.err;
 }
 
 }  // namespace

@@ -52,6 +52,8 @@ using Action = std::function<int(const Streams&)>;
 void add_mechanisms(CLI::App& app, Action& action);
 void add_gradcheck(CLI::App& app, Action& action);
 void add_regress(CLI::App& app, Action& action);
+void add_lesson(CLI::App& app, Action& action);
+void add_diagram(CLI::App& app, Action& action);
 void add_map(CLI::App& app, Action& action);
 void add_gallery(CLI::App& app, Action& action);
 void add_explain(CLI::App& app, Action& action);

@@ -37,6 +37,7 @@
 #include "attn/text/unicode.hpp"
 #include "tools/attn/checks.hpp"
 #include "tools/attn/command.hpp"
+#include "tools/attn/compare_lengths.hpp"
 #include "tools/attn/device.hpp"
 #include "tools/attn/draw_map.hpp"
 #include "tools/attn/interrupt.hpp"
@@ -59,6 +60,8 @@ struct CompareOptions {
   int threads = 0;
   bool json = false;
   std::string map;
+  bool by_length = false;
+  std::size_t trained_to = 0;  ///< characters; 0: all
   TrainingFlags flags;
 };
 
@@ -324,6 +327,32 @@ maps::Bars bars_of(const CompareOptions& options, const std::vector<Line>& table
   return bars;
 }
 
+/// Scores of those that are done in parts of the test set by length: a table, and the map.
+maps::Training compare_lengths(const CompareOptions& options,
+                               const std::vector<Competitor>& competitors,
+                               const tasks::Corpus& corpus, const Streams& streams) {
+  const tasks::Task& task = tasks::task_named(options.task);
+  const std::string metric = task.card().score;
+  const std::vector<LengthBin> bins = length_bins(tasks::spread(corpus.test, options.limit));
+  std::vector<LengthCurve> curves;
+  for (const Competitor& one : competitors)
+    curves.push_back(
+        {one.contender.about, scores_by_length(task, *task.load(one.folder), bins, metric)});
+  if (!options.json) {
+    fmt::print(streams.out, "\n| {} by characters |", metric);
+    for (const LengthBin& bin : bins)
+      fmt::print(streams.out, " {}-{} |", bin.shortest, bin.longest);
+    fmt::print(streams.out, "\n|---|");
+    for (std::size_t i = 0; i < bins.size(); ++i) fmt::print(streams.out, "---|");
+    for (const LengthCurve& curve : curves) {
+      fmt::print(streams.out, "\n| {} |", curve.about);
+      for (const double score : curve.scores) fmt::print(streams.out, " {:.1f} |", score);
+    }
+    fmt::print(streams.out, "\n");
+  }
+  return lengths_map(corpus.name, metric, bins, curves, options.trained_to);
+}
+
 int compare(const CompareOptions& options, const Streams& streams) {
   if (!options.map.empty()) check_map_output(options.map);
   if (options.threads > 0) ThreadPool::set_default_threads(options.threads);
@@ -338,6 +367,7 @@ int compare(const CompareOptions& options, const Streams& streams) {
   const tasks::Say say = progress(streams);
   tasks::Corpus corpus = task.corpus(run_of(options, contenders.front(), nullptr).what, say);
   if (corpus.test.empty()) fail(corpus.name, " has no test part");
+  if (options.trained_to > 0) train_to(corpus, options.trained_to);
   const Halves halves = halves_of(tasks::spread(corpus.test, options.limit));
   const std::string fingerprint = fingerprint_of(corpus);
   std::vector<Competitor> chosen;
@@ -370,17 +400,21 @@ int compare(const CompareOptions& options, const Streams& streams) {
     results.push_back(read_result(one.result(), one.run));
     table.push_back(line_of(results.back(), files::path_text(one.result())));
     table.back().chooses = task.card().score;
-    if (!options.map.empty())
+    if (!options.map.empty() && !options.by_length)
       write_map(
           bars_of(options, table, corpus.name, halves.brief.size() + halves.lengthy.size()),
           options.map);
   }
-  if (!options.map.empty()) fmt::print(streams.err, "Written: {}\n", options.map);
   if (options.json) {
     fmt::print(streams.out, "{}\n", results.dump(2));
   } else {
     print_table(table, halves, streams);
   }
+  if (options.by_length) {
+    const maps::Map lengths = compare_lengths(options, chosen, corpus, streams);
+    if (!options.map.empty()) write_map(lengths, options.map);
+  }
+  if (!options.map.empty()) fmt::print(streams.err, "Written: {}\n", options.map);
   return success;
 }
 
@@ -401,6 +435,7 @@ void add_compare(CLI::App& app, Action& action) {
       "    attn compare pronounce --out compare --minutes 5\n"
       "    attn compare pronounce --out compare --epochs 2 --only none --only dot\n"
       "    attn compare pairs --out kinds --data mine.tsv --minutes 1 --map kinds.svg\n"
+      "    attn compare translate --out kinds --minutes 10 --by-length --map lengths.svg\n"
       "    attn map kinds/dot kinds/bahdanau --out curves.svg     how two of them learnt");
   add_task_argument(*command, options->task);
   command->add_option("--out", options->out, "Folder of all runs")
@@ -422,6 +457,15 @@ void add_compare(CLI::App& app, Action& action) {
                    "Draw the scores as bars after each run: .svg, .pdf, .png, or .json")
       ->type_name("FILE")
       ->check(map_file_problem);
+  command->add_flag(
+      "--by-length", options->by_length,
+      "Score ten parts of the test examples from short to long; --map draws them");
+  command
+      ->add_option(
+          "--trained-to", options->trained_to,
+          "Learn from sources of up to so many characters, test on up to twice as many")
+      ->check(CLI::Range(1, 1 << 20))
+      ->type_name("CHARACTERS");
   add_device_flag(*command, options->flags.device,
                   "Where steps are computed; evaluations run on the CPU");
   add_precision_flag(*command, options->flags.precision);

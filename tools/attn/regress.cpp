@@ -28,6 +28,8 @@
 #include "tools/attn/csv.hpp"
 #include "tools/attn/device.hpp"
 #include "tools/attn/draw_map.hpp"
+#include "tools/attn/lessons/lesson.hpp"
+#include "tools/attn/lessons/tutorial_regression.hpp"
 #include "tools/attn/progress.hpp"
 #include "tools/attn/regress_map.hpp"
 #include "tools/attn/regression.hpp"
@@ -40,6 +42,8 @@ namespace fs = std::filesystem;
 /// From here on it takes long enough that a user should hear of it.
 constexpr std::size_t kManyPoints = 5000;
 
+constexpr const char* kTutorial = "tutorial";
+
 struct RegressOptions {
   std::string data = "co2";
   std::string x;
@@ -49,6 +53,8 @@ struct RegressOptions {
   bool show = false;
   RegressionOptions regression;
   bool json = false;
+  std::string heat;
+  TutorialOptions tutorial;  ///< the same flags, where the data is the tutorial's
 };
 
 struct Series {
@@ -162,7 +168,28 @@ void print_result(const Series& series, const Regression& result, const Streams&
       result.epochs.front().loss, result.epochs.back().loss);
 }
 
+/// Numbers, what they show, and the figure, as lessons have them.
+int regress_tutorial(const RegressOptions& options, const Streams& streams) {
+  const TutorialHeat heat = options.heat.empty()      ? TutorialHeat::none
+                            : options.heat == "fixed" ? TutorialHeat::fixed
+                                                      : TutorialHeat::learnt;
+  const LessonResult result = tutorial_regression(options.tutorial, heat);
+  if (options.json) {
+    fmt::print(streams.out, "{}\n", json_of(result).dump(2));
+  } else {
+    print_lesson(result, streams.out);
+  }
+  if (options.show) show_map(result.figure, options.json ? streams.err : streams.out);
+  if (!options.map.empty()) {
+    write_map(result.figure, options.map);
+    fmt::print(streams.err, "Written: {}\n", options.map);
+  }
+  return success;
+}
+
 int regress(const RegressOptions& options, const Streams& streams) {
+  if (!options.map.empty()) check_map_output(options.map);
+  if (options.data == kTutorial) return regress_tutorial(options, streams);
   check_device(options.regression.device, "attn regress");
   const Series series = load(options, streams);
   const std::size_t count = series.points.x.size();
@@ -210,13 +237,20 @@ void add_regress(CLI::App& app, Action& action) {
       "weighed\n"
       "against all others, so at most 20,000 are taken.\n\n"
       "Data: co2 (Mauna Loa, monthly) and weather (Seattle, daily) are fetched from the npm\n"
-      "package vega-datasets; anything else is a CSV file of yours. Dates count in years.\n\n"
+      "package vega-datasets; tutorial makes the points that textbooks use (2 sin x + x^0.8 "
+      "and\n"
+      "noise) and learns for five epochs at rate 0.5, as they do; anything else is a CSV file "
+      "of\n"
+      "yours. Dates count in years.\n\n"
       "Examples:\n"
       "    attn regress co2 --out results\n"
       "    attn regress co2 --map weights.svg --show\n"
+      "    attn regress tutorial --map curve.svg\n"
+      "    attn regress tutorial --rate 0.02 --epochs 50 --heat learnt --map weights.png\n"
       "    attn regress weather --y wind\n"
       "    attn regress sales.csv --x week --y revenue --test 0.1");
-  command->add_option("data", options->data, "co2, weather, or a CSV file; default co2")
+  command
+      ->add_option("data", options->data, "co2, weather, tutorial, or a CSV file; default co2")
       ->type_name("DATA");
   command->add_option("--x", options->x, "Column of x: name, or number from 1");
   command->add_option("--y", options->y, "Column of y");
@@ -244,7 +278,28 @@ void add_regress(CLI::App& app, Action& action) {
       ->check(at_least(0));
   add_device_flag(*command, how.device, "Device that computes the regression");
   command->add_flag("--json", options->json, "Print JSON");
-  command->callback([options, &action] {
+  command
+      ->add_option("--heat", options->heat,
+                   "Draw the weights of the tutorial's kernel as a heat map: fixed or learnt")
+      ->check(CLI::IsMember({"fixed", "learnt"}));
+  command->callback([options, command, &action] {
+    const auto given = [&](const char* flag) { return command->count(flag) > 0; };
+    const bool tutorial = options->data == kTutorial;
+    if (!tutorial && given("--heat"))
+      throw CLI::ValidationError("--heat", "it is for attn regress tutorial alone");
+    if (tutorial) {
+      for (const char* flag : {"--x", "--y", "--out", "--test", "--device"})
+        if (given(flag))
+          throw CLI::ValidationError(flag,
+                                     "attn regress tutorial makes its own points, on the "
+                                     "CPU, and holds none out");
+      TutorialOptions& lesson = options->tutorial;
+      const RegressionOptions& flags = options->regression;
+      if (given("--epochs")) lesson.epochs = flags.epochs;
+      if (given("--rate")) lesson.rate = flags.rate;
+      if (given("--width")) lesson.width = 1.0 / flags.width;
+      if (given("--seed")) lesson.seed = flags.seed;
+    }
     action = [options](const Streams& streams) { return regress(*options, streams); };
   });
 }

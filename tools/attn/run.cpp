@@ -31,9 +31,10 @@ namespace attn::tools {
 std::vector<std::string> command_names() {
   std::vector<std::string> names;
   for (const tasks::Task* task : tasks::all_tasks()) names.push_back(task->name());
-  for (const char* name : {"models", "train", "eval", "compare", "data", "mechanisms",
-                           "gradcheck", "regress", "score", "embed", "map", "gallery",
-                           "explain", "serve", "conformance", "info", "completion", "bench"})
+  for (const char* name :
+       {"models",  "train",  "eval",        "compare", "data",       "mechanisms", "gradcheck",
+        "regress", "lesson", "diagram",     "score",   "embed",      "map",        "gallery",
+        "explain", "serve",  "conformance", "info",    "completion", "bench"})
     names.emplace_back(name);
   return names;
 }
@@ -64,6 +65,8 @@ Examples:
     attn mechanisms                           every attention of the literature, one line each
     attn mechanisms bahdanau_decoder          one of them: formula, paper, parts, code
     attn regress co2                          kernel regression on real data, with its weights
+    attn lesson                               what the tutorials say, computed
+    attn diagram query-key-value --map f.svg  the figures that attention is explained with
     attn map alignment.json                   what attention looked at, here or as a picture
     attn explain translate "It is fast." --html f.html   an answer as a page that opens offline
     attn serve                                a page to try the models and look inside
@@ -157,6 +160,8 @@ int parsed(const std::vector<std::string>& arguments, const Streams& streams) {
   add_mechanisms(app, action);
   add_gradcheck(app, action);
   add_regress(app, action);
+  add_lesson(app, action);
+  add_diagram(app, action);
   add_map(app, action);
   add_gallery(app, action);
   add_explain(app, action);

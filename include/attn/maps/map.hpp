@@ -209,7 +209,73 @@ struct Arcs {
   bool operator==(const Arcs&) const = default;
 };
 
-using Map = std::variant<Alignment, Heads, Curve, Document, Image, Training, Bars, Arcs>;
+/// What a part of a diagram stands for; its colour follows.
+enum class Role { plain, query, key, value, score, output };
+std::string_view name_of(Role role);
+
+/// A box with a label, and a smaller line below it.
+struct Part {
+  double x = 0.0;
+  double y = 0.0;
+  double width = 0.0;
+  double height = 0.0;
+  std::string label;
+  std::string detail = {};
+  Role role = Role::plain;
+  bool operator==(const Part&) const = default;
+};
+
+/// Through two points or more; thicker and darker the larger its weight.
+struct Arrow {
+  std::vector<Point> through;
+  std::string label = {};
+  Role role = Role::plain;
+  float weight = 1.0f;
+  bool operator==(const Arrow&) const = default;
+};
+
+enum class NoteAnchor { left, centre, right };
+
+/// A line of text; `y` is its middle.
+struct Note {
+  double x = 0.0;
+  double y = 0.0;
+  std::string text;
+  NoteAnchor anchor = NoteAnchor::left;
+  Role role = Role::plain;
+  bool strong = false;
+  bool operator==(const Note&) const = default;
+};
+
+/// Weights in cells, with their labels above and to the left of (x, y).
+struct Grid {
+  double x = 0.0;
+  double y = 0.0;
+  double cell_width = 0.0;
+  double cell_height = 0.0;
+  Labels rows;
+  Labels columns;
+  Matrix weights;
+  bool numbers = false;  ///< written into the cells
+  bool operator==(const Grid&) const = default;
+};
+
+/// Along both axes of a diagram, in points.
+inline constexpr double kLargestDiagram = 4000.0;
+
+/// Boxes and arrows: how parts are joined. Places are points from the top left.
+struct Diagram {
+  std::string title;
+  std::string caption;
+  std::vector<Part> parts;
+  std::vector<Arrow> arrows;
+  std::vector<Note> notes;
+  std::vector<Grid> grids;
+  bool operator==(const Diagram&) const = default;
+};
+
+using Map =
+    std::variant<Alignment, Heads, Curve, Document, Image, Training, Bars, Arcs, Diagram>;
 
 /// Throws InvalidArgument, with the path, unless sizes agree, numbers are finite, weights lie
 /// in 0..1 and labels are UTF-8.

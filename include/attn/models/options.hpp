@@ -24,8 +24,9 @@ enum class Kind {
 using Score = nn::LuongScore;
 using Locality = nn::Locality;
 using Feeding = InputFeeding;
-/// Of the transformer.
-enum class Positions { sinusoidal, rotary, relative };
+/// Of the transformer. With none the encoder reads a bag of words; the decoder's causal mask
+/// still tells it how many came before.
+enum class Positions { sinusoidal, rotary, relative, none };
 /// Of bahdanau and the transformer: whether words are copied from the source as well, and
 /// whether what was looked at is remembered.
 enum class Copy { none, pointer, coverage };

@@ -70,6 +70,7 @@ PositionTables position_tables(const ModelOptions& options, const PositionRange&
       return {{}, rotary_table(positions, {.rotary_dim = options.dim / options.heads}, wide)};
     }
     case Positions::relative:
+    case Positions::none:
       break;
   }
   return {};

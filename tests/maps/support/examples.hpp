@@ -89,9 +89,21 @@ inline Arcs arcs_example() {
       {{2, 1, "det", 0.99f}, {3, 2, "nsubj", 0.1f}, {0, 3, "root"}, {3, 4, "punct", 1e-9f}}};
 }
 
+inline Diagram diagram_example() {
+  return {"Looking",
+          "A query meets a key.",
+          {{10.0, 20.0, 80.0, 30.0, "query", "q [4]", Role::query},
+           {10.0, 90.0, 80.0, 30.0, "key <&>", "", Role::key}},
+          {{{{90.0, 35.0}, {140.0, 35.0}, {140.0, 60.0}}, "q · k", Role::score, 0.25f},
+           {{{50.0, 90.0}, {50.0, 50.0}}}},
+          {{200.0, 10.0, "weights", NoteAnchor::centre, Role::output, true}},
+          {{180.0, 40.0, 30.0, 20.0, {"un"}, {"a", "fast"}, {1, 2, {0.75f, 0.25f}}, true}}};
+}
+
 inline std::vector<Map> every_example() {
-  return {alignment_example(), heads_example(),    curve_example(), document_example(),
-          image_example(),     training_example(), bars_example(),  arcs_example()};
+  return {alignment_example(), heads_example(), curve_example(),
+          document_example(),  image_example(), training_example(),
+          bars_example(),      arcs_example(),  diagram_example()};
 }
 
 /// The kinds with nothing in them.
@@ -102,8 +114,8 @@ inline std::vector<Map> every_empty() {
   Image no_steps;
   no_steps.width = no_steps.height = 1;
   no_steps.pixels = {9};
-  return {Alignment{}, no_rows,  Heads{},    Curve{}, Document{},
-          Image{},     no_steps, Training{}, Bars{},  Arcs{}};
+  return {Alignment{}, no_rows,    Heads{}, Curve{}, Document{}, Image{},
+          no_steps,    Training{}, Bars{},  Arcs{},  Diagram{}};
 }
 
 }  // namespace attn::maps

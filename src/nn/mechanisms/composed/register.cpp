@@ -10,6 +10,7 @@
 #include "attn/nn/mechanisms/composed/memory_network.hpp"
 #include "attn/nn/mechanisms/composed/multi_dimensional_attention.hpp"
 #include "attn/nn/mechanisms/composed/multi_step_attention.hpp"
+#include "attn/nn/mechanisms/composed/non_local_transformer.hpp"
 #include "nn/mechanisms/adapt.hpp"
 
 namespace attn::nn::adapt {
@@ -120,6 +121,20 @@ MechanismResult run_cmla(const MechanismCall& call) {
            {"prototype_p", opinion.prototype},
            {"logits_a", aspect.logits},
            {"logits_p", opinion.logits}},
+          module.named_parameters()};
+}
+
+MechanismResult run_non_local_transformer(const MechanismCall& call) {
+  const auto module =
+      loaded(NonLocalTransformer({.dim = columns(call, "sigma.g.weight"),
+                                  .inner = rows(call, "sigma.g.weight"),
+                                  .heads = call.options.whole("nhead", 1),
+                                  .feed_forward_dim = rows(call, "layer.linear1.weight")}),
+             call);
+  const auto result = module.forward(call.need("x"), kBoth);
+  return {{{"output", result.output},
+           {"sigma_weights", result.sigma_weights},
+           {"tau_weights", result.tau_weights}},
           module.named_parameters()};
 }
 
@@ -284,6 +299,24 @@ Tensor aspect_tags = made.aspect.logits, opinion_tags = made.opinion.logits;)",
                       .inputs({{"states", {3, 4, 3}}, {"valid_lens", lengths({4, 2, 0})}})
                       .parameters_of<Cmla>(CmlaOptions{.dim = 3, .slices = 2, .classes = 3})
                       .options({{"num_layers", 2.0}})},
+      {.name = "non_local_transformer",
+       .title = "Positions, two non-local blocks and a Transformer layer as one map",
+       .formula = "theta(x) = LN2(h + FF(h)), h = LN1(u + SA(u)), u = tau(sigma(x + P))",
+       .paper = "a tutorial, read so that it has a meaning; its parts: Wang et al., 2018, "
+                "arXiv:1711.07971; Vaswani et al., 2017, arXiv:1706.03762",
+       .made_of = "additive positions, twice score dot, no mask, normalise softmax, pool "
+                  "weighted sum (sigma, tau), then a layer of the Transformer's encoder",
+       .options = "nhead: heads of the layer",
+       .snippet = R"(nn::NonLocalTransformer theta(
+    {.dim = 8, .inner = 4, .heads = 2, .feed_forward_dim = 16});
+Tensor x = uniform({2, 5, 8}, -1, 1, nn::random());
+Tensor y = theta.forward(x).output;)",
+       .run = run_non_local_transformer,
+       .example = Example()
+                      .inputs({{"x", {2, 3, 4}}})
+                      .parameters_of<NonLocalTransformer>(NonLocalTransformerOptions{
+                          .dim = 4, .inner = 2, .heads = 2, .feed_forward_dim = 5})
+                      .options({{"nhead", 2.0}})},
       {.name = "memory_network",
        .title = "A question looks several times at sentences it remembers",
        .formula = "m_i = sum_j l_j * A[x_ij] + T_A[i], c_i likewise with C, p = softmax(u . "

@@ -1,0 +1,92 @@
+// A memory of four months, asked for a fifth: from an average over a soft look to a dictionary.
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <fmt/core.h>
+
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+#include <string>
+#include <vector>
+
+#include "attn/maps/map.hpp"
+#include "attn/tensor/attend.hpp"
+#include "attn/tensor/ops/join.hpp"
+#include "tools/attn/lessons/lesson.hpp"
+
+namespace attn::tools {
+namespace {
+
+/// Months lie on a circle, so that December is near January.
+Tensor on_the_circle(const std::vector<double>& months) {
+  std::vector<double> places;
+  for (const double month : months) {
+    const double angle = 2.0 * std::numbers::pi * (month - 1.0) / 12.0;
+    places.push_back(std::cos(angle));
+    places.push_back(std::sin(angle));
+  }
+  return Tensor::from(places, {1, static_cast<std::int64_t>(months.size()), 2});
+}
+
+}  // namespace
+
+LessonResult addressing_lesson() {
+  const std::vector<std::string> months{"January", "April", "July", "October"};
+  const Tensor keys = on_the_circle({1.0, 4.0, 7.0, 10.0});
+  const Tensor values = of_numbers({2.0, 12.0, 24.0, 14.0}, {1, 4, 1});
+  const Tensor may = on_the_circle({5.0});
+
+  LessonTable soft{"May is asked for; softmax(sharpness q . k) of the keys, and what is read",
+                   {"sharpness", "January 2", "April 12", "July 24", "October 14", "read"},
+                   {}};
+  std::vector<std::string> names;
+  std::vector<Tensor> rows;
+  for (const double sharpness : {0.0, 1.0, 2.0, 4.0, 16.0, 64.0}) {
+    const Attended looked = attend(may, keys, values, spec::dot(sharpness), {}, spec::softmax(),
+                                   Want::output | Want::weights);
+    std::vector<double> numbers = row_of(looked.weights, 0);
+    numbers.push_back(looked.output.item());
+    names.push_back(fmt::format("{:g}", sharpness));
+    soft.rows.push_back({names.back(), numbers});
+    rows.push_back(looked.weights);
+  }
+  const Attended hard = attend(may, keys, values, spec::dot(), {}, spec::hard_argmax(),
+                               Want::output | Want::weights);
+  std::vector<double> numbers = row_of(hard.weights, 0);
+  numbers.push_back(hard.output.item());
+  soft.rows.push_back({"hard", numbers});
+  names.emplace_back("hard");
+  rows.push_back(hard.weights);
+
+  LessonTable products{"Products q . k of May and the keys", soft.columns, {}};
+  products.columns.pop_back();
+  products.columns[0] = "";
+  products.rows = {
+      {"q . k",
+       row_of(attend(may, keys, {}, spec::dot(), {}, spec::identity(), Want::weights).weights,
+              0)}};
+
+  LessonResult result;
+  result.tables = {soft, products};
+  result.remarks = {
+      "A dictionary gives the value of one key; soft addressing mixes values by how near keys "
+      "are, and so answers for keys that it does not hold.",
+      "Sharpness 0 is the plain average; the sharper, the nearer to the dictionary. A soft "
+      "look "
+      "has a gradient, a hard one has none."};
+  result.figure = maps::Alignment{
+      .title = "Soft addressing: a memory asked for May",
+      .caption =
+          "The memory holds the temperature of four months. Rows differ in how sharply "
+          "May is compared with the keys: from the plain average (0) to the nearest key "
+          "alone (hard).",
+      .rows = names,
+      .columns = months,
+      .row_title = "sharpness",
+      .column_title = "keys",
+      .weights = matrix_of(concat(rows, 1).squeeze(0))};
+  return result;
+}
+
+}  // namespace attn::tools
