@@ -35,7 +35,8 @@ constexpr std::uint64_t kLargestTokens = std::uint64_t{16} << 20;
 /// FileNumbers of a file, one behind the other; FileError at its end.
 class FileNumbers {
  public:
-  FileNumbers(std::string_view bytes, const std::string& where) : bytes_(bytes), where_(where) {}
+  FileNumbers(std::string_view bytes, const std::string& where)
+      : bytes_(bytes), where_(where) {}
 
   template <class T>
   T next() {
