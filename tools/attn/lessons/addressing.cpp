@@ -45,7 +45,7 @@ LessonResult addressing_lesson() {
   for (const double sharpness : {0.0, 1.0, 2.0, 4.0, 16.0, 64.0}) {
     const Attended looked = attend(may, keys, values, spec::dot(sharpness), {}, spec::softmax(),
                                    Want::output | Want::weights);
-    std::vector<double> numbers = row_of(looked.weights, 0);
+    std::vector<double> numbers = numbers_of_row(looked.weights, 0);
     numbers.push_back(looked.output.item());
     names.push_back(fmt::format("{:g}", sharpness));
     soft.rows.push_back({names.back(), numbers});
@@ -53,7 +53,7 @@ LessonResult addressing_lesson() {
   }
   const Attended hard = attend(may, keys, values, spec::dot(), {}, spec::hard_argmax(),
                                Want::output | Want::weights);
-  std::vector<double> numbers = row_of(hard.weights, 0);
+  std::vector<double> numbers = numbers_of_row(hard.weights, 0);
   numbers.push_back(hard.output.item());
   soft.rows.push_back({"hard", numbers});
   names.emplace_back("hard");
@@ -64,8 +64,9 @@ LessonResult addressing_lesson() {
   products.columns[0] = "";
   products.rows = {
       {"q . k",
-       row_of(attend(may, keys, {}, spec::dot(), {}, spec::identity(), Want::weights).weights,
-              0)}};
+       numbers_of_row(
+           attend(may, keys, {}, spec::dot(), {}, spec::identity(), Want::weights).weights,
+           0)}};
 
   LessonResult result;
   result.tables = {soft, products};

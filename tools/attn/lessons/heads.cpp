@@ -35,11 +35,11 @@ LessonResult heads_lesson() {
   std::vector<std::string> columns{"head"};
   columns.insert(columns.end(), words.begin(), words.end());
   LessonTable weights{"Where \"gave\" looks", columns, {}};
-  weights.rows = {{"one head", row_of(one.weights, 0)},
-                  {"head 1 of 2", row_of(two.weights.select(1, 0), 0)},
-                  {"head 2 of 2", row_of(two.weights.select(1, 1), 0)}};
+  weights.rows = {{"one head", numbers_of_row(one.weights, 0)},
+                  {"head 1 of 2", numbers_of_row(two.weights.select(1, 0), 0)},
+                  {"head 2 of 2", numbers_of_row(two.weights.select(1, 1), 0)}};
   LessonTable read{"What it reads", {"", "who acts", "what is given"}, {}};
-  read.rows = {{"one head", row_of(one.output, 0)},
+  read.rows = {{"one head", numbers_of_row(one.output, 0)},
                {"two heads", {two.output.select(1, 0).item(), two.output.select(1, 1).item()}}};
   LessonTable size{"Parameters of attention over 64 channels",
                    {"heads", "channels a head", "parameters"},

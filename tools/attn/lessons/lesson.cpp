@@ -113,7 +113,7 @@ maps::Matrix matrix_of(const Tensor& weights) {
           static_cast<std::size_t>(weights.size(-1)), values};
 }
 
-std::vector<double> row_of(const Tensor& weights, std::size_t row) {
+std::vector<double> numbers_of_row(const Tensor& weights, std::size_t row) {
   const std::vector<double> all = weights.to(DType::f64).to_vector<double>();
   const std::int64_t columns = weights.size(-1);
   const auto begin = all.begin() + static_cast<std::int64_t>(row) * columns;
@@ -122,7 +122,8 @@ std::vector<double> row_of(const Tensor& weights, std::size_t row) {
 
 std::vector<LessonRow> rows_of(const std::vector<std::string>& names, const Tensor& weights) {
   std::vector<LessonRow> rows;
-  for (std::size_t i = 0; i < names.size(); ++i) rows.push_back({names[i], row_of(weights, i)});
+  for (std::size_t i = 0; i < names.size(); ++i)
+    rows.push_back({names[i], numbers_of_row(weights, i)});
   return rows;
 }
 

@@ -72,7 +72,7 @@ Tensor of_numbers(std::initializer_list<double> numbers, const Shape& shape);
 /// The last two axes of weights whose others have extent 1.
 maps::Matrix matrix_of(const Tensor& weights);
 /// Row `row` of the same.
-std::vector<double> row_of(const Tensor& weights, std::size_t row);
+std::vector<double> numbers_of_row(const Tensor& weights, std::size_t row);
 /// All rows of a matrix under names.
 std::vector<LessonRow> rows_of(const std::vector<std::string>& names, const Tensor& weights);
 

@@ -66,8 +66,8 @@ LessonResult scores_lesson() {
   std::vector<std::string> names;
   std::vector<Tensor> rows;
   for (const ScoredRow& row : all) {
-    scores.rows.push_back({row.name, row_of(row.scores, 0)});
-    weights.rows.push_back({row.name, row_of(row.weights, 0)});
+    scores.rows.push_back({row.name, numbers_of_row(row.scores, 0)});
+    weights.rows.push_back({row.name, numbers_of_row(row.weights, 0)});
     names.push_back(row.name);
     rows.push_back(row.weights);
   }

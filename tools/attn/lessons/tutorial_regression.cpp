@@ -109,7 +109,7 @@ maps::Map curves(const std::vector<Fit>& fits, const TutorialData& data, double 
   constexpr std::size_t kEvery = 20;
   for (std::size_t i = kEvery / 2; i < data.queries.size(); i += kEvery) {
     map.queries.push_back(data.queries[i]);
-    for (const double weight : row_of(fixed.weights, i))
+    for (const double weight : numbers_of_row(fixed.weights, i))
       map.weights.values.push_back(static_cast<float>(weight));
   }
   map.weights.rows = map.queries.size();
