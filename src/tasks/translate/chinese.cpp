@@ -17,6 +17,7 @@
 #include "attn/files/json.hpp"
 #include "attn/files/printable.hpp"
 #include "attn/files/read_file.hpp"
+#include "attn/tasks/calibration.hpp"
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/fetch/cache.hpp"
 #include "attn/tasks/fetch/npm.hpp"
@@ -251,8 +252,18 @@ std::vector<Headword> load_headwords(const Say& say) {
 
 void add_headwords(const std::vector<Headword>& headwords, Corpus& corpus) {
   std::unordered_set<char32_t> known;
-  for (const Example& example : corpus.train)
+  std::unordered_set<std::string> english;
+  for (const Example& example : corpus.train) {
     for (const char32_t c : text::code_points(example.source)) known.insert(c);
+    for (std::string& word : counted_words(example.targets.front()))
+      english.insert(std::move(word));
+  }
+  // A rare meaning takes room that sentences need.
+  const auto is_common = [&](const Headword& word) {
+    const std::vector<std::string> words = counted_words(word.english);
+    return std::all_of(words.begin(), words.end(),
+                       [&](const std::string& one) { return english.contains(one); });
+  };
   std::vector<Headword> places;
   std::vector<Example> words;
   for (const Headword& word : headwords) {
@@ -261,6 +272,7 @@ void add_headwords(const std::vector<Headword>& headwords, Corpus& corpus) {
                      [&](char32_t c) { return known.contains(c); }))
       continue;
     if (word.place) places.push_back(word);
+    if (!word.place && !is_common(word)) continue;
     words.push_back({"word:" + word.chinese, word.chinese, {word.english}});
   }
   add_swapped(places, corpus.train);

