@@ -66,6 +66,11 @@ struct PairTask {
   std::function<std::string(const PairModel&, std::string_view)> refuse;
   /// The share of development texts that calibration lets be unfamiliar by their words.
   double unfamiliar = 0.03;
+  /// What its words are held against, of data/everyday: everyday English, or "en-other", which
+  /// is verse, law and code.
+  std::string other_words = "en";
+  /// Whether a text with more symbols than any learnt is unfamiliar for that.
+  bool tells_symbols = false;
   Numbers numbers = Numbers::free;
   /// Marks that an answer has only where its text has them, if the model's data is so.
   std::string copied_marks;
