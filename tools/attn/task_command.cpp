@@ -329,7 +329,10 @@ class Answering {
     for (const std::string& note : reply.notes)
       fmt::print(streams_.err, "attn: {}: {}\n", question.which, note);
     for (const tasks::Piece& piece : reply.pieces)
-      maps_.draw(question.answerer->model(), question.input, piece);
+      if (const std::string note =
+              maps_.draw(question.answerer->model(), question.input, piece);
+          !note.empty())
+        fmt::print(streams_.err, "attn: {}\n", note);
   }
 
   nlohmann::json line_of(const Question& question, const tasks::Reply& reply) {
