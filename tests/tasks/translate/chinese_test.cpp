@@ -14,7 +14,7 @@
 namespace attn::tasks {
 namespace {
 
-constexpr const char* kDictionary = R"([
+constexpr const char* kDictionary = R"json([
   {"simplified": "西安", "english": ["Xi'an, sub-provincial city and capital of Shaanxi"]},
   {"simplified": "介绍", "english": ["to introduce (sb to sb)", "introduction"]
 },
@@ -23,7 +23,7 @@ constexpr const char* kDictionary = R"([
   {"simplified": "东京", "english": ["a second time"]},
   {"simplified": "3C", "english": ["computers"]},
   {"simplified": "好", "english": ["(of two people) close; on intimate terms with each other"]},
-  {"simplified": "长", "english": ["a meaning of far too many words"]}])";
+  {"simplified": "长", "english": ["a meaning of far too many words"]}])json";
 
 TEST(Headwords, HaveAShortMeaningEach) {
   EXPECT_EQ(headwords_of(kDictionary, "made"),

@@ -15,7 +15,7 @@
 namespace attn::tasks {
 namespace {
 
-constexpr const char* kText =
+constexpr const char* kRows =
     "train\td\tHello.\tCiao.\n"
     "train\tp\tGood night.\tBuona notte.\n"
     "dev\td\tThanks.\tGrazie.\n"
@@ -23,7 +23,7 @@ constexpr const char* kText =
 
 TEST(Everyday, RowsFallIntoTheirParts) {
   Corpus corpus;
-  add_everyday(kText, "made", {.file = "", .other = "it", .direct = 3}, corpus);
+  add_everyday(kRows, "made", {.file = "", .other = "it", .direct = 3}, corpus);
   ASSERT_EQ(corpus.train.size(), 2u);
   EXPECT_EQ(corpus.train[0].source, "Hello.");
   EXPECT_EQ(corpus.train[0].targets.front(), "Ciao.");
@@ -36,7 +36,7 @@ TEST(Everyday, RowsFallIntoTheirParts) {
 
 TEST(Everyday, MarksAndDirectionsAreAsAsked) {
   Corpus corpus;
-  add_everyday(kText, "made",
+  add_everyday(kRows, "made",
                {.file = "", .other = "fr", .into_english = true, .mark = ">>en<< "}, corpus);
   EXPECT_EQ(corpus.train[0].source, ">>en<< Ciao.");
   EXPECT_EQ(corpus.train[0].targets.front(), "Hello.");
@@ -48,7 +48,7 @@ TEST(Everyday, BadLinesAreErrorsThatNameThem) {
         "train\td\tHello.\tCiao.\tmore", "train\td\tHello.\t\xff"}) {
     Corpus corpus;
     try {
-      add_everyday(std::string(kText) + line + "\n", "made", {.file = "", .other = "it"},
+      add_everyday(std::string(kRows) + line + "\n", "made", {.file = "", .other = "it"},
                    corpus);
       FAIL() << line;
     } catch (const FileError& error) {
@@ -60,7 +60,7 @@ TEST(Everyday, BadLinesAreErrorsThatNameThem) {
 
 TEST(Everyday, AnEpochHasAPairAsOftenAsItWeighs) {
   Corpus corpus;
-  add_everyday(kText, "made", {.file = "", .other = "it", .direct = 3}, corpus);
+  add_everyday(kRows, "made", {.file = "", .other = "it", .direct = 3}, corpus);
   const auto letters = text::Tokeniser::learn(text::Units::characters,
                                               std::vector<std::string>{"Hello. Ciao."}, 30);
   EXPECT_EQ(encode_pairs(corpus.train, letters, letters, {}, Overlong::drop).pairs.size(), 4u);
