@@ -225,6 +225,11 @@ Canvas::Layout Canvas::one_line(std::string_view text, const TextStyle& style) {
   return layout;
 }
 
+void Canvas::show(PangoLayout* layout, std::string_view text) {
+  if (missing_.empty() && pango_layout_get_unknown_glyphs_count(layout) > 0) missing_ = text;
+  pango_cairo_show_layout(context(), layout);
+}
+
 Size Canvas::measure(std::string_view text, const TextStyle& style) {
   return {extents_of(one_line(text, style).get()).width, style.size * 1.3};
 }
@@ -244,7 +249,7 @@ void Canvas::text(double x, double y, std::string_view text, const TextStyle& st
   // does not begin at 0.
   cairo_move_to(context(), -before - left, 0.36 * style.size - baseline);
   source(style.colour);
-  pango_cairo_show_layout(context(), layout.get());
+  show(layout.get(), text);
   cairo_restore(context());
 }
 
@@ -272,7 +277,7 @@ double Canvas::paragraph(double x, double y, double width, std::string_view text
   const Layout layout = lines(text, style, width);
   cairo_move_to(context(), x, y);
   source(style.colour);
-  pango_cairo_show_layout(context(), layout.get());
+  show(layout.get(), text);
   return extents_of(layout.get()).height;
 }
 

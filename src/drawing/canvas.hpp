@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -103,6 +104,9 @@ class Canvas {
   /// Whether the first strong letter is of a script that runs from right to left.
   bool runs_left(std::string_view text);
 
+  /// The first text that was drawn with boxes, since no font here has its letters; "": none.
+  const std::string& missing() const { return missing_; }
+
   cairo_t* context() const { return context_.get(); }
 
  private:
@@ -117,9 +121,11 @@ class Canvas {
   void stroke(const Pen& pen);
   Layout one_line(std::string_view text, const TextStyle& style);
   Layout lines(std::string_view text, const TextStyle& style, double width);
+  void show(PangoLayout* layout, std::string_view text);
 
   std::unique_ptr<cairo_t, Release> context_;
   double scale_;
+  std::string missing_;
 };
 
 }  // namespace attn::drawing

@@ -144,7 +144,12 @@ std::string with_words(std::string svg, const std::string& title, const std::str
   return svg;
 }
 
-std::string png_of(Page& page, double scale) {
+struct Picture {
+  std::string bytes;
+  std::string missing{};  ///< a text that no font here has
+};
+
+Picture png_of(Page& page, double scale) {
   const Size size = page.size();
   const double width = std::ceil(size.width * scale);
   const double height = std::ceil(size.height * scale);
@@ -154,19 +159,21 @@ std::string png_of(Page& page, double scale) {
   const Surface surface(cairo_image_surface_create(CAIRO_FORMAT_RGB24, static_cast<int>(width),
                                                    static_cast<int>(height)));
   check(cairo_surface_status(surface.get()));
+  Picture picture;
   {
     Canvas canvas(surface.get(), scale);
     page.paint(canvas);
     check(cairo_status(canvas.context()));
+    picture.missing = canvas.missing();
   }
-  std::string bytes;
-  check(cairo_surface_write_to_png_stream(surface.get(), append, &bytes));
-  return bytes;
+  check(cairo_surface_write_to_png_stream(surface.get(), append, &picture.bytes));
+  return picture;
 }
 
-std::string vectors_of(Page& page, Format format, const std::string& title) {
+Picture vectors_of(Page& page, Format format, const std::string& title) {
   const Size size = page.size();
-  std::string bytes;
+  Picture picture;
+  std::string& bytes = picture.bytes;
   const Surface surface(
       format == Format::svg
           ? cairo_svg_surface_create_for_stream(append, &bytes, size.width, size.height)
@@ -183,19 +190,15 @@ std::string vectors_of(Page& page, Format format, const std::string& title) {
     Canvas canvas(surface.get(), 0.0);
     page.paint(canvas);
     check(cairo_status(canvas.context()));
+    picture.missing = canvas.missing();
   }
   cairo_surface_finish(surface.get());
   check(cairo_surface_status(surface.get()));
-  return format == Format::svg ? with_words(std::move(bytes), title, page.caption()) : bytes;
+  if (format == Format::svg) bytes = with_words(std::move(bytes), title, page.caption());
+  return picture;
 }
 
-}  // namespace
-
-std::unique_ptr<Figure> empty_figure(std::string why) {
-  return std::make_unique<EmptyFigure>(std::move(why));
-}
-
-std::string draw(const maps::Map& map, Format format, const Options& options) {
+Picture picture_of(const maps::Map& map, Format format, const Options& options) {
   if (!(options.width >= 200.0 && options.width <= 10000.0))
     fail("attn::drawing::draw: a width of ", options.width, "; accepted: 200 to 10000");
   if (!(options.scale >= 0.25 && options.scale <= 16.0))
@@ -208,6 +211,16 @@ std::string draw(const maps::Map& map, Format format, const Options& options) {
                                : vectors_of(page, format, maps::title_of(map));
 }
 
+}  // namespace
+
+std::unique_ptr<Figure> empty_figure(std::string why) {
+  return std::make_unique<EmptyFigure>(std::move(why));
+}
+
+std::string draw(const maps::Map& map, Format format, const Options& options) {
+  return picture_of(map, format, options).bytes;
+}
+
 std::optional<Format> format_of(const std::filesystem::path& path) {
   std::string ending = path.extension().string();
   for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -217,12 +230,15 @@ std::optional<Format> format_of(const std::filesystem::path& path) {
   return std::nullopt;
 }
 
-void draw_to(const maps::Map& map, const std::filesystem::path& path, const Options& options) {
+std::string draw_to(const maps::Map& map, const std::filesystem::path& path,
+                    const Options& options) {
   const auto format = format_of(path);
   if (!format)
     fail("attn::drawing::draw_to: ", files::path_text(path),
          "; accepted endings: .svg, .pdf, .png");
-  files::atomic_write(path, draw(map, *format, options));
+  Picture picture = picture_of(map, *format, options);
+  files::atomic_write(path, picture.bytes);
+  return std::move(picture.missing);
 }
 
 }  // namespace attn::drawing

@@ -98,7 +98,10 @@ EncodedCorpus encode_pairs(std::span<const Example> examples, const text::Tokeni
   };
   for (const Example& example : examples) {
     const std::vector<std::int64_t> read = source.encode(example.source);
-    for (const std::string& right : example.targets) add({read, target.encode(right)});
+    for (const std::string& right : example.targets) {
+      const EncodedPair pair{read, target.encode(right)};
+      for (std::int64_t i = 0; i < example.times; ++i) add(pair);
+    }
   }
   return encoded;
 }

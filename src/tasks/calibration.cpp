@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -27,6 +28,7 @@
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/answerer.hpp"
 #include "attn/tasks/corpus.hpp"
+#include "attn/tasks/languages.hpp"
 #include "attn/tasks/pair_model.hpp"
 #include "attn/tasks/pair_task.hpp"
 #include "attn/tasks/scores.hpp"
@@ -41,6 +43,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kWhere = "attn::tasks::calibrate: ";
+
 struct Shipped {
   std::string_view language;
   std::string_view text;
@@ -52,10 +56,14 @@ const Shipped kShipped[] = {
 #include "everyday.inc"
     {"", ""}};
 
-/// Words as counted_words() gives them and how often each occurs, from data/everyday/en.tsv.
-std::unordered_map<std::string, double> everyday_words() {
+/// Words as counted_words() gives them and how often each occurs, from data/everyday.
+std::unordered_map<std::string, double> word_counts(std::string_view name) {
+  const auto* const list =
+      std::find_if(std::begin(kShipped), std::end(kShipped),
+                   [&](const Shipped& one) { return one.language == name; });
+  if (list == std::end(kShipped)) fail(kWhere, "there is no list of words ", std::string(name));
   std::unordered_map<std::string, double> counts;
-  std::istringstream lines{std::string(kShipped[0].text)};
+  std::istringstream lines{std::string(list->text)};
   for (std::string line; std::getline(lines, line);) {
     const auto tab = line.find('\t');
     if (tab != std::string::npos)
@@ -77,12 +85,12 @@ Kind kind_of(char32_t c) {
 
 constexpr std::int64_t kFormat = 1;
 constexpr const char* kFile = "calibration.json";
-constexpr const char* kWhere = "attn::tasks::calibrate: ";
 
 /// How many texts of the development part are told to be unfamiliar for a reason other than
 /// their words.
 constexpr double kByProbability = 0.005;
 constexpr double kByUnknown = 0.005;
+constexpr double kBySymbols = 0.005;
 
 /// Words that are rarer than this on both sides tell nothing.
 constexpr double kLeastLearnt = 20;
@@ -97,15 +105,30 @@ constexpr double kLeastWeight = 0.5;
 /// numbers that their descriptions lack; dates that become ISO dates would have a third.
 constexpr double kBroken = 0.2;
 
-WordProfile profile_of(const std::vector<Example>& examples) {
+/// Without the mark that names a language.
+std::string_view unmarked(std::string_view text) {
+  take_mark(text);
+  return text;
+}
+
+/// The share of a text that is neither letter, digit, space nor a mark of sentences.
+double symbol_share(std::string_view text) {
+  constexpr std::string_view kSymbols = "{}[]<>=|\\;_*&#$@+~^%/";
+  const auto symbols = std::count_if(text.begin(), text.end(), [&](char c) {
+    return kSymbols.find(c) != std::string_view::npos;
+  });
+  return text.empty() ? 0.0 : static_cast<double>(symbols) / static_cast<double>(text.size());
+}
+
+WordProfile profile_of(const std::vector<Example>& examples, std::string_view others) {
   std::unordered_map<std::string, double> learnt;
   double all_learnt = 0.0;
   for (const Example& example : examples)
-    for (std::string& word : counted_words(example.source)) {
+    for (std::string& word : counted_words(unmarked(example.source))) {
       learnt[std::move(word)] += 1.0;
       all_learnt += 1.0;
     }
-  const std::unordered_map<std::string, double> everyday = everyday_words();
+  const std::unordered_map<std::string, double> everyday = word_counts(others);
   double all_everyday = 0.0;
   for (const auto& [word, count] : everyday) all_everyday += count;
 
@@ -200,7 +223,8 @@ double WordProfile::score(std::string_view text) const {
 
 bool Calibration::is_unfamiliar(std::string_view text, double unknown_share,
                                 std::optional<double> log_probability_of_token) const {
-  return unknown_share > unknown || (words && words->score(text) < words->least) ||
+  return unknown_share > unknown || symbol_share(text) > symbols ||
+         (words && words->score(text) < words->least) ||
          (log_probability_of_token && *log_probability_of_token < log_probability);
 }
 
@@ -248,18 +272,24 @@ Calibration calibrate(const PairModel& model, const Corpus& corpus, const Done& 
     if (answerer.refusal(example.source).empty()) inputs.emplace_back(example.source);
   if (inputs.empty()) fail(kWhere, "every text of the development part is refused");
   std::vector<double> unknown;
+  std::vector<double> symbols;
   std::vector<double> likely;
-  unknown.reserve(inputs.size());
-  for (const Input& input : inputs) unknown.push_back(model.source.unknown_share(input.text()));
+  for (const Input& input : inputs) {
+    unknown.push_back(model.source.unknown_share(unmarked(input.text())));
+    symbols.push_back(symbol_share(unmarked(input.text())));
+  }
   for (const Reply& reply : answerer(inputs, {}, done))
     likely.push_back(log_probability_of_token(reply.answers.front()));
   calibration.unknown = quantile(unknown, 1.0 - kByUnknown);
   calibration.log_probability = quantile(likely, kByProbability) - kRounding;
-  if (model.source.units() == text::Units::characters) return calibration;
-  WordProfile words = profile_of(corpus.train);
+  if (task.tells_symbols) calibration.symbols = quantile(symbols, 1.0 - kBySymbols);
+  // Words are counted where they stand between spaces, in English.
+  const bool english = model.language.empty() || languages_of(model.language).from == "en";
+  if (model.source.units() == text::Units::characters || !english) return calibration;
+  WordProfile words = profile_of(corpus.train, task.other_words);
   std::vector<double> scores;
   scores.reserve(inputs.size());
-  for (const Input& input : inputs) scores.push_back(words.score(input.text()));
+  for (const Input& input : inputs) scores.push_back(words.score(unmarked(input.text())));
   words.least = quantile(scores, task.unfamiliar);
   calibration.words = std::move(words);
   return calibration;
@@ -270,6 +300,7 @@ void save_calibration(const fs::path& folder, const PairModel& model,
   nlohmann::json json{{"format", kFormat},
                       {"fingerprint", fingerprint(model)},
                       {"unknown", calibration.unknown},
+                      {"symbols", calibration.symbols},
                       {"log_probability", calibration.log_probability},
                       {"copies_numbers", calibration.copies_numbers},
                       {"copied_marks", calibration.copied_marks}};
@@ -308,6 +339,7 @@ std::optional<Calibration> load_calibration(const fs::path& folder, const PairMo
                     model.task, " --model DIR --calibrate");
   Calibration calibration;
   calibration.unknown = number(json, "unknown");
+  if (json.contains("symbols")) calibration.symbols = number(json, "symbols");
   calibration.log_probability = number(json, "log_probability");
   calibration.copied_marks = files::to_text(files::member(json, "copied_marks", where), where);
   calibration.copies_numbers =

@@ -120,6 +120,9 @@ PairModel load_model(const fs::path& folder) {
       .source = std::move(vocabularies.source),
       .target = std::move(vocabularies.target),
       .model = nullptr,
+      .language = config.contains("language")
+                      ? files::to_text(config.at("language"), where + ": language")
+                      : "",
       .history = history_in(config)};
   // Before a model of these sizes is made.
   check_vocabulary(model.source, model.options.source_vocabulary, folder / kSource);
@@ -138,14 +141,15 @@ PairModel load_model(const fs::path& folder) {
 void save_model(const fs::path& folder, const PairModel& model, DType dtype) {
   write_vocabularies(folder, model);
   const std::string where = files::path_text(folder / kConfig);
-  files::write_json(
-      folder / kConfig,
-      {{"format", kFolderFormat},
-       {"task", model.task},
-       {"shared_vocabulary", shares_vocabulary(model)},
-       {"limits", {{"source", model.limits.source}, {"target", model.limits.target}}},
-       {"model", files::parse_json(models::to_json(model.options), where)},
-       {"history", files::parse_json(model.history, where)}});
+  nlohmann::json config{
+      {"format", kFolderFormat},
+      {"task", model.task},
+      {"shared_vocabulary", shares_vocabulary(model)},
+      {"limits", {{"source", model.limits.source}, {"target", model.limits.target}}},
+      {"model", files::parse_json(models::to_json(model.options), where)},
+      {"history", files::parse_json(model.history, where)}};
+  if (!model.language.empty()) config["language"] = model.language;
+  files::write_json(folder / kConfig, config);
   nn::save_state(folder / kWeights, *model.model, dtype, checksums(model));
 }
 

@@ -1,9 +1,11 @@
 #include "attn/tasks/scores.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cstddef>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +18,29 @@
 #include "attn/text/unicode.hpp"
 
 namespace attn::tasks {
+
+namespace {
+
+bool is_letter(char c) {
+  return std::isalpha(static_cast<unsigned char>(c)) != 0 ||
+         static_cast<unsigned char>(c) >= 0x80;
+}
+
+/// The words of three letters or more that begin with a capital of ASCII.
+std::set<std::string> capitalised(std::string_view text) {
+  constexpr std::size_t kFewestLetters = 3;
+  std::set<std::string> words;
+  for (std::size_t begin = 0; begin < text.size();) {
+    std::size_t end = begin;
+    while (end < text.size() && is_letter(text[end])) ++end;
+    if (end - begin >= kFewestLetters && text[begin] >= 'A' && text[begin] <= 'Z')
+      words.emplace(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return words;
+}
+
+}  // namespace
 
 Scores score(Metric metric, std::span<const std::string> answers,
              std::span<const std::vector<std::string>> references) {
@@ -88,6 +113,23 @@ std::vector<std::string> numbers_of(std::string_view text) {
     inside = digit;
   }
   return numbers;
+}
+
+NameCounts count_names(std::span<const std::string> texts,
+                       std::span<const std::vector<std::string>> references,
+                       std::span<const std::string> answers) {
+  NameCounts counts;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const std::set<std::string> in_answer = capitalised(answers[i]);
+    std::set<std::string> right;
+    for (const std::string& reference : references[i]) right.merge(capitalised(reference));
+    for (const std::string& name : capitalised(texts[i])) {
+      if (!right.contains(name)) continue;
+      ++counts.shared;
+      counts.kept += in_answer.contains(name) ? 1 : 0;
+    }
+  }
+  return counts;
 }
 
 NumberCounts count_numbers(std::span<const std::string> texts,

@@ -32,6 +32,16 @@ bool abbreviates(std::string_view text, std::size_t at) {
   return at == 1 || text[at - 2] == ' ' || text[at - 2] == '.' || text[at - 2] == '(';
 }
 
+/// Chinese puts no space behind its marks: a sentence ends with one where a Han character
+/// follows, whose UTF-8 begins with one of these bytes.
+bool ends_chinese(std::string_view text, std::size_t at) {
+  constexpr std::string_view kStop = "\u3002";
+  if (at + 1 >= text.size()) return false;
+  const auto next = static_cast<unsigned char>(text[at + 1]);
+  return next >= 0xE4 && next <= 0xE9 &&
+         (text[at] == '!' || text[at] == '?' || text.substr(0, at + 1).ends_with(kStop));
+}
+
 bool ends_sentence(std::string_view text, std::size_t at) {
   if (text[at] != '.' && text[at] != '!' && text[at] != '?') return false;
   if (at + 2 >= text.size() || text[at + 1] != ' ') return false;
@@ -150,9 +160,10 @@ std::vector<std::string> sentences(std::string_view text) {
   std::vector<std::string> found;
   std::size_t begin = 0;
   for (std::size_t at = 0; at < text.size(); ++at) {
-    if (!ends_sentence(text, at)) continue;
+    const bool chinese = ends_chinese(text, at);
+    if (!chinese && !ends_sentence(text, at)) continue;
     found.emplace_back(text.substr(begin, at + 1 - begin));
-    begin = at + 2;
+    begin = at + (chinese ? 1 : 2);
   }
   if (begin < text.size()) found.emplace_back(text.substr(begin));
   return found;

@@ -28,7 +28,8 @@ std::vector<Baseline> translation_baselines(const Corpus& corpus);
 std::vector<Baseline> summary_baselines(const Corpus& corpus);
 
 /// The sentences of a text of one line: cut behind a full stop, question mark or exclamation
-/// mark that a space and no small letter follow. "e.g." and initials end none.
+/// mark that a space and no small letter follow, or a Han character. "e.g." and initials end
+/// none.
 std::vector<std::string> sentences(std::string_view text);
 
 /// The sentences, those of more than `most` tokens cut at spaces, or inside words where there

@@ -129,6 +129,22 @@ TaskRegistration::~TaskRegistration() {
                    registry().end());
 }
 
+const TaskCard::Direction& direction_of(const TaskCard& card, const WantedLanguages& wanted,
+                                        const std::string& text) {
+  const std::string from = wanted.from.empty() ? card.language_of(text) : wanted.from;
+  if (from == wanted.to)
+    fail("a text is not translated from ", files::in_quotes(from), " into itself",
+         wanted.from.empty() ? " (its script tells where it comes from)" : "");
+  std::string known;
+  for (const TaskCard::Direction& one : card.directions) {
+    if (one.from == from && (wanted.to.empty() || one.to == wanted.to)) return one;
+    known += (known.empty() ? "" : ", ") + one.from + "-" + one.to;
+  }
+  fail("there is no model from ", files::in_quotes(from),
+       wanted.to.empty() ? "" : " into " + files::in_quotes(wanted.to), "; there are ", known,
+       ". Name a model of your own with --model");
+}
+
 std::unique_ptr<Model> load(const std::filesystem::path& folder) {
   const std::string where = files::path_text(folder / kConfig);
   const nlohmann::json config = read_config(folder, "attn train");

@@ -291,6 +291,20 @@ TEST(Draw, WhatCannotBeDrawnIsRefused) {
   EXPECT_THROW((void)draw(square(2, 2), Format::png, {.scale = nan}), InvalidArgument);
 }
 
+TEST(DrawTo, TellsOfLettersThatNoFontHas) {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("attn-boxes-" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
+  Alignment map = square(2, 2);
+  for (const char* ending : {"a.svg", "a.pdf", "a.png"}) {
+    map.title = "plain";
+    EXPECT_EQ(draw_to(map, folder / ending), "") << ending;
+    map.title = "\U000FFFFD is for private use";
+    EXPECT_EQ(draw_to(map, folder / ending), map.title) << ending;
+  }
+  std::filesystem::remove_all(folder);
+}
+
 TEST(DrawTo, TheEndingChoosesAndAnotherIsRefused) {
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / ("attn-draw-" + std::to_string(::getpid()));

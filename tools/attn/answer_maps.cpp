@@ -91,9 +91,9 @@ void add_steering_options(CLI::App& command, models::Steering& steering) {
       });
 }
 
-void AnswerMaps::draw(const tasks::Model& model, const tasks::Input& input,
-                      const tasks::Piece& piece) {
-  if (!options_.wanted()) return;
+std::string AnswerMaps::draw(const tasks::Model& model, const tasks::Input& input,
+                             const tasks::Piece& piece) {
+  if (!options_.wanted()) return "";
   const maps::Map map = model.map(input, piece, options_.heads);
   ++drawn_;
   if (options_.show) {
@@ -102,14 +102,14 @@ void AnswerMaps::draw(const tasks::Model& model, const tasks::Input& input,
     std::visit([](auto& one) { one.title.clear(); }, untitled);
     show_map(untitled, show_on_);
   }
-  if (options_.file.empty()) return;
+  if (options_.file.empty()) return "";
   std::filesystem::path path = options_.file;
   if (drawn_ > 1) {
     std::string name = path.stem().string();
     name += "-" + std::to_string(drawn_);
     path.replace_filename(name + path.extension().string());
   }
-  write_map(map, path);
+  return write_map(map, path);
 }
 
 }  // namespace attn::tools

@@ -39,7 +39,9 @@ class AnswerMaps {
   AnswerMaps(const MapOptions& options, std::FILE* show_on)
       : options_(options), show_on_(show_on) {}
 
-  void draw(const tasks::Model& model, const tasks::Input& input, const tasks::Piece& piece);
+  /// What the user should know of the picture; "": nothing.
+  std::string draw(const tasks::Model& model, const tasks::Input& input,
+                   const tasks::Piece& piece);
 
  private:
   const MapOptions& options_;

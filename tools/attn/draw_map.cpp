@@ -72,11 +72,14 @@ void check_map_output(const fs::path& path) {
   if (ending_of(path) != ".json") drawing_program(path);
 }
 
-void write_map(const maps::Map& map, const fs::path& path) {
+std::string write_map(const maps::Map& map, const fs::path& path) {
   if (const std::string problem = map_file_problem(path.string()); !problem.empty())
     fail(problem);
   const std::string json = maps::to_json(map) + "\n";
-  if (ending_of(path) == ".json") return files::atomic_write(path, json);
+  if (ending_of(path) == ".json") {
+    files::atomic_write(path, json);
+    return "";
+  }
   const fs::path program = drawing_program(path);
   const tasks::ScratchFolder scratch(tasks::temporary_folder());
   const fs::path input = scratch.path() / "map.json";
@@ -87,6 +90,7 @@ void write_map(const maps::Map& map, const fs::path& path) {
       tasks::Ended::well)
     fail<Error>("attn-draw could not draw ", files::path_text(path), ": ",
                 tasks::complaint(log));
+  return tasks::complaint(log);
 }
 
 void show_map(const maps::Map& map, std::FILE* out) {

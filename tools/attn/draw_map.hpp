@@ -20,8 +20,9 @@ std::string map_file_problem(const std::string& path);
 void check_map_output(const std::filesystem::path& path);
 
 /// The kind of file follows from its ending; the file is replaced whole or not at all.
-/// Unsupported where a picture is wanted and attn-draw was not built.
-void write_map(const maps::Map& map, const std::filesystem::path& path);
+/// Unsupported where a picture is wanted and attn-draw was not built. What the user should know
+/// of the picture, such as a font that it lacks; "": nothing.
+std::string write_map(const maps::Map& map, const std::filesystem::path& path);
 
 /// Prints the heat map: as wide as the terminal, in colour where `out` is one (NO_COLOR is
 /// obeyed, and COLORTERM need not be set).

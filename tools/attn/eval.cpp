@@ -88,6 +88,7 @@ struct Evaluated {
   std::size_t refused = 0;
   std::size_t unfamiliar = 0;
   tasks::NumberCounts numbers{};
+  tasks::NameCounts names{};
   double seconds = 0.0;
 };
 
@@ -129,6 +130,9 @@ Evaluated evaluate(const tasks::Answerer& answerer, const std::vector<tasks::Exa
     answers.push_back(result.replies[i].answers.front().text);
   }
   result.numbers = tasks::count_numbers(sources, answers);
+  std::vector<std::vector<std::string>> references;
+  for (const tasks::Example& example : examples) references.push_back(example.targets);
+  result.names = tasks::count_names(sources, references, answers);
   return result;
 }
 
@@ -235,6 +239,8 @@ nlohmann::json json_of(const Report& report) {
                        {"kept", result.numbers.kept},
                        {"in_answers", result.numbers.in_answers},
                        {"invented", result.numbers.invented}};
+  if (report.answerer.model().pairs() != nullptr)
+    json["names"] = {{"shared", result.names.shared}, {"kept", result.names.kept}};
   if (report.has_calibration())
     json["unfamiliar"] = percent(result.unfamiliar, report.examples);
   if (!report.options.unlike.empty()) json["unlike_told"] = 100.0 * report.hits;
@@ -263,6 +269,12 @@ void print_lines(const Report& report, const Streams& streams) {
   if (rule != tasks::Numbers::free && numbers.in_answers > 0)
     fmt::print(streams.out, "numbers: {} of the {} in the answers are not in the texts\n",
                numbers.invented, numbers.in_answers);
+  const tasks::NameCounts& names = report.result.names;
+  if (rule == tasks::Numbers::all && names.shared > 0)
+    fmt::print(streams.out,
+               "names: {:.2f} % of the {} that texts and right answers share are in the "
+               "answers\n",
+               percent(names.kept, names.shared), names.shared);
   if (report.has_calibration())
     fmt::print(streams.out, "unfamiliar: {:.2f} % of these examples\n",
                percent(report.result.unfamiliar, report.examples));

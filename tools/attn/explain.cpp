@@ -65,9 +65,11 @@ int explain(const ExplainOptions& options, const Streams& streams) {
   // Before the model is asked: without a page there is nothing to write it into.
   serve::offline_page({});
   check_output_file(options.html);
-  const tasks::Answerer answerer(
-      load_model_of(task, options.device, model_folder(options.model, task.card().shipped()),
-                    "attn explain"));
+  const std::string shipped = task.card().directions.empty()
+                                  ? task.card().shipped()
+                                  : tasks::direction_of(task.card(), {}, options.text).model;
+  const tasks::Answerer answerer(load_model_of(
+      task, options.device, model_folder(options.model, shipped), "attn explain"));
 
   const tasks::Reply reply = answerer(input, options.choices);
   const std::string model = options.model.empty() ? "shipped" : options.model;

@@ -74,7 +74,8 @@ int map_command(const MapFlags& options, const Streams& streams) {
   // Without anything asked for, looking is what a map is for.
   if (options.show || options.out.empty()) show_map(map, streams.out);
   if (!options.out.empty()) {
-    write_map(map, options.out);
+    if (const std::string note = write_map(map, options.out); !note.empty())
+      fmt::print(streams.err, "attn: {}\n", note);
     fmt::print(streams.err, "Written: {}\n", options.out);
   }
   return success;

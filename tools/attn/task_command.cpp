@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <iostream>
 #include <istream>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -61,6 +62,7 @@ struct TaskOptions {
   std::string text;                    ///< of a task that reads files: the text itself
   std::string model;
   std::string variant;
+  tasks::WantedLanguages languages;
   tasks::Choices choices;
   MapOptions map;
   int lines = 64;
@@ -125,6 +127,15 @@ std::string problem_with(const TaskOptions& options, const tasks::TaskCard& card
       std::count(given.begin(), given.end(), kOfLines) > 0)
     return fmt::format("- is standard input and stands alone; {} texts were given",
                        given.size());
+  const tasks::WantedLanguages& wanted = options.languages;
+  if (!wanted.from.empty() && wanted.from == wanted.to)
+    return fmt::format(
+        "--from and --to are both {}; a text is translated into another language", wanted.from);
+  if (options.model.empty() && !wanted.from.empty() && !wanted.to.empty()) try {
+      tasks::direction_of(card, wanted, "");
+    } catch (const InvalidArgument& error) {
+      return error.what();
+    }
   return misuse(options.choices);
 }
 
@@ -175,6 +186,7 @@ struct Question {
   std::string label{};    ///< what its line of the output begins with
   std::string truth{};    ///< the right answer to a sample
   std::string problem{};  ///< why it is not answered; "": it is
+  const tasks::Answerer* answerer = nullptr;
 
   bool is_blank() const {
     return !input.parts.empty() &&
@@ -185,14 +197,19 @@ struct Question {
   }
 };
 
+/// The model that is named, or the one that ships under this name.
 std::shared_ptr<const tasks::Model> model_of(const tasks::Task& task,
-                                             const TaskOptions& options) {
+                                             const TaskOptions& options,
+                                             const std::string& shipped) {
   const std::string command = "attn " + task.name();
   if (options.model.empty())
     if (auto taken = taken_model_of(task, options.device, options.variant, command))
       return taken;
-  const std::string folder = model_folder(options.model, task.card().shipped(options.variant));
+  const std::string folder = model_folder(options.model, shipped);
   auto model = load_model_of(task, options.device, folder, command);
+  const tasks::WantedLanguages& wanted = options.languages;
+  if (!options.model.empty() && !wanted.from.empty() && model->languages().from != wanted.from)
+    fail("the model in ", folder, " does not translate from ", wanted.from);
   if (!options.variant.empty() && model->variant() != options.variant)
     fail("the model in ", folder, " has --", task.card().variant_flag, " ", model->variant(),
          ", not ", options.variant);
@@ -206,10 +223,13 @@ class Answering {
         options_(options),
         choices_(options.choices),
         streams_(streams),
-        answerer_(model_of(task, options)),
+        task_(task),
         // What reads JSON from the output would trip over a heat map.
         maps_(options.map, options.json ? streams.err : streams.out) {
     choices_.weights = options.weights || options.map.wanted();
+    // Before a line is read: a model that is not there is told at once.
+    if (!options.model.empty() || card_.directions.empty())
+      only_ = &answerer_named(card_.shipped(options.variant));
   }
 
   /// All of them, or none and an error that names the first that is refused.
@@ -218,10 +238,11 @@ class Answering {
       Question& one = questions[i];
       if (one.which.empty()) one.which = card_.noun() + " " + std::to_string(i + 1);
       if (card_.echo) one.label = one.input.text();
-      if (const std::string problem = answerer_.refusal(one.input); !problem.empty())
+      find_model(one);
+      if (const std::string problem = one.answerer->refusal(one.input); !problem.empty())
         fail(one.which, " ", problem);
     }
-    if (answerer_.task().writing() != nullptr && !options_.json && questions.size() == 1)
+    if (task_.writing() != nullptr && !options_.json && questions.size() == 1)
       print_while_written();
     answer(questions);
   }
@@ -259,25 +280,53 @@ class Answering {
     };
   }
 
-  std::string problem_of(const Question& line, std::size_t bytes) const {
+  std::string problem_of(Question& line, std::size_t bytes) {
     if (bytes > kLongestLine)
       return fmt::format("has {} bytes; at most {} are read", bytes, kLongestLine);
-    return line.is_blank() ? "" : answerer_.refusal(line.input);
+    if (line.is_blank()) return "";
+    try {
+      find_model(line);
+    } catch (const InvalidArgument& error) {
+      return fmt::format("is not answered: {}", error.what());
+    }
+    return line.answerer->refusal(line.input);
+  }
+
+  const tasks::Answerer& answerer_named(const std::string& shipped) {
+    auto& answerer = answerers_[shipped];
+    if (!answerer)
+      answerer = std::make_unique<tasks::Answerer>(model_of(task_, options_, shipped));
+    return *answerer;
+  }
+
+  /// Of a task with languages the text decides which model answers.
+  void find_model(Question& question) {
+    question.answerer = only_;
+    if (card_.directions.empty()) return;
+    std::string to = options_.languages.to;
+    if (only_ == nullptr) {
+      const auto& direction =
+          tasks::direction_of(card_, options_.languages, question.input.text());
+      question.answerer = &answerer_named(direction.model);
+      to = direction.to;
+    }
+    if (!to.empty()) question.input.parts["to"] = to;
   }
 
   /// Whether there is nothing to answer. A text may be written from nothing; a line is then
   /// only empty.
   bool is_nothing(const Question& question) const {
-    return question.is_blank() && (one_line_each_ || answerer_.task().writing() == nullptr);
+    return question.is_blank() && (one_line_each_ || task_.writing() == nullptr);
   }
 
   void answer(const std::vector<Question>& questions) {
-    std::vector<tasks::Input> inputs;
+    std::map<const tasks::Answerer*, std::vector<tasks::Input>> inputs;
     for (const Question& one : questions)
-      if (one.problem.empty() && !is_nothing(one)) inputs.push_back(one.input);
-    const std::vector<tasks::Reply> replies =
-        answerer_(inputs, choices_, told_on(streams_.err));
-    auto next = replies.begin();
+      if (one.problem.empty() && !is_nothing(one)) inputs[one.answerer].push_back(one.input);
+    std::map<const tasks::Answerer*, std::vector<tasks::Reply>> replies;
+    std::map<const tasks::Answerer*, std::size_t> next;
+    for (const auto& [answerer, own] : inputs)
+      replies[answerer] = (*answerer)(own, choices_, told_on(streams_.err));
     for (const Question& one : questions) {
       if (!one.problem.empty()) {
         print_problem(one);
@@ -286,7 +335,7 @@ class Answering {
         nothing.answers.emplace_back().finished = true;
         print(one, nothing);
       } else {
-        print(one, *next++);
+        print(one, replies[one.answerer][next[one.answerer]++]);
       }
     }
     std::fflush(streams_.out);
@@ -302,9 +351,7 @@ class Answering {
 
   void print(const Question& question, const tasks::Reply& reply) {
     if (options_.json) {
-      nlohmann::json line = answerer_.model().line_of(
-          question.name, question.input, reply,
-          options_.weights ? tasks::Detail::weights : tasks::Detail::none);
+      nlohmann::json line = line_of(question, reply);
       if (!question.truth.empty()) line["right"] = question.truth;
       fmt::print(streams_.out, "{}\n", line.dump());
     } else {
@@ -313,7 +360,21 @@ class Answering {
     for (const std::string& note : reply.notes)
       fmt::print(streams_.err, "attn: {}: {}\n", question.which, note);
     for (const tasks::Piece& piece : reply.pieces)
-      maps_.draw(answerer_.model(), question.input, piece);
+      if (const std::string note =
+              maps_.draw(question.answerer->model(), question.input, piece);
+          !note.empty())
+        fmt::print(streams_.err, "attn: {}\n", note);
+  }
+
+  nlohmann::json line_of(const Question& question, const tasks::Reply& reply) {
+    // A blank line is nobody's question; any model tells that it has no answer.
+    const tasks::Answerer& answerer = question.answerer != nullptr ? *question.answerer
+                                      : only_ != nullptr
+                                          ? *only_
+                                          : answerer_named(card_.directions.front().model);
+    return answerer.model().line_of(
+        question.name, question.input, reply,
+        options_.weights ? tasks::Detail::weights : tasks::Detail::none);
   }
 
   void print_answers(const Question& question, const tasks::Reply& reply) {
@@ -379,7 +440,9 @@ class Answering {
   const TaskOptions& options_;
   tasks::Choices choices_;
   const Streams& streams_;
-  tasks::Answerer answerer_;
+  const tasks::Task& task_;
+  std::map<std::string, std::unique_ptr<const tasks::Answerer>> answerers_;
+  const tasks::Answerer* only_ = nullptr;  ///< of all questions; null: each has its own
   AnswerMaps maps_;
   bool one_line_each_ = false;  ///< a line of the output for each line of the input
   bool written_ = false;        ///< the text was printed while it was written
@@ -477,6 +540,20 @@ void add_input_options(CLI::App& command, const tasks::Task& task, TaskOptions& 
   for (const std::string& variant : task.taken_variants()) {
     known.push_back(variant);
     taken += "; " + variant + " behind attn data " + card.name + " --from FOLDER";
+  }
+  if (!card.directions.empty()) {
+    std::string pairs;
+    for (const auto& one : card.directions)
+      pairs += (pairs.empty() ? "" : ", ") + one.from + "-" + one.to;
+    command
+        .add_option("--from", options.languages.from,
+                    "Language of the texts; default: by their script")
+        ->type_name("LANGUAGE");
+    command
+        .add_option(
+            "--to", options.languages.to,
+            "Language of the answers; default: the first of these pairs that fits\n" + pairs)
+        ->type_name("LANGUAGE");
   }
   if (!card.variants.empty())
     command

@@ -11,6 +11,7 @@
 
 #include "attn/core/error.hpp"
 #include "attn/drawing/draw.hpp"
+#include "attn/files/printable.hpp"
 #include "attn/maps/map.hpp"
 #include "tools/attn/checks.hpp"
 
@@ -60,10 +61,15 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
-  attn::drawing::draw_to(request.map == "-"
-                             ? attn::maps::parse_map(read_standard_input(), "standard input")
-                             : attn::maps::read_map(request.map),
-                         request.out, request.options);
+  const std::string missing = attn::drawing::draw_to(
+      request.map == "-" ? attn::maps::parse_map(read_standard_input(), "standard input")
+                         : attn::maps::read_map(request.map),
+      request.out, request.options);
+  if (!missing.empty())
+    std::fprintf(stderr,
+                 "no font on this machine has all letters of %s, so they are drawn as boxes; "
+                 "for Chinese, on Debian: apt-get install fonts-wqy-microhei\n",
+                 attn::files::in_quotes(missing).c_str());
   return 0;
 }
 

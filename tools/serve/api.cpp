@@ -139,15 +139,39 @@ std::vector<std::string> known_fields(const tasks::Task* task) {
     known.push_back(task->card().variant_flag);
   if (task != nullptr && task->writing() != nullptr)
     known.insert(known.end(), {"tokens", "temperature", "top", "top_p", "seed", "heads"});
+  if (task != nullptr && !task->card().directions.empty())
+    known.insert(known.end(), {"from", "to"});
   if (task == nullptr || task->search() != nullptr)
     known.insert(known.end(), {"beam", "best", "temperature", "attention_temperature", "forbid",
                                "force", "heads"});
   return known;
 }
 
-/// The name of the model that is asked for, by itself or as a variant.
-std::optional<std::string> model_name(const Fields& fields, const tasks::Task* task) {
+/// The direction that a request asks for, or its text by its script; null where a model is
+/// named, or the task has none.
+const tasks::TaskCard::Direction* direction_of(const Fields& fields, const tasks::Task* task,
+                                               std::size_t longest) {
+  if (task == nullptr || task->card().directions.empty() || fields.has("model")) return nullptr;
+  const auto language = [&](const char* field) {
+    return fields.optional_text(field, kLongestName).value_or("");
+  };
+  const std::string text = fields.optional_text("text", longest).value_or("");
+  try {
+    return &tasks::direction_of(task->card(), {language("from"), language("to")}, text);
+  } catch (const InvalidArgument& error) {
+    refuse(400, error.what());
+  }
+}
+
+/// The name of the model that is asked for, by itself, as a variant or by its languages.
+std::optional<std::string> model_name(const Fields& fields, const tasks::Task* task,
+                                      std::size_t longest) {
   auto name = fields.optional_text("model", kLongestName);
+  if (const auto* direction = direction_of(fields, task, longest)) {
+    // The first is answered by whichever model stands first.
+    if (direction->model == task->card().directions.front().model) return std::nullopt;
+    return direction->model.substr(task->name().size() + 1);
+  }
   if (name || task == nullptr || task->card().variants.empty()) return name;
   const tasks::TaskCard& card = task->card();
   const char* flag = card.variant_flag.c_str();
@@ -169,6 +193,10 @@ tasks::Input input_of(const Fields& fields, const ServedModel& served, std::size
   tasks::Input input;
   try {
     input = task.input_of(fields.object());
+    if (const auto* direction = direction_of(fields, &task, longest))
+      input.parts["to"] = direction->to;
+    else if (!task.card().directions.empty() && fields.has("to"))
+      input.parts["to"] = fields.text("to", kLongestName);
   } catch (const InvalidArgument& error) {
     refuse(400, error.what());
   }
@@ -186,7 +214,8 @@ Plan answer(const Service& service, const Request& request) {
   const tasks::Task* task = find_task(name);
   fields.accept(known_fields(task));
   if (in_path.empty()) fields.text("task", kLongestName);
-  const ServedModel& served = service.models().find(name, model_name(fields, task));
+  const ServedModel& served =
+      service.models().find(name, model_name(fields, task, limits.text));
   tasks::Input input = input_of(fields, served, limits.text);
   tasks::Choices choices = choices_of(fields, served.answerer.task(), limits);
   const auto detail =

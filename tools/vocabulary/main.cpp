@@ -51,6 +51,7 @@ class Lines : public sentencepiece::SentenceIterator {
   bool done() const override { return at_ == lines_.size(); }
   void Next() override { ++at_; }
   const std::string& value() const override { return lines_[at_]; }
+  const std::vector<std::string>& all() const { return lines_; }
   sentencepiece::util::Status status() const override { return {}; }
 
  private:
@@ -75,6 +76,31 @@ class Lines : public sentencepiece::SentenceIterator {
   std::size_t at_ = 0;
 };
 
+/// SentencePiece's own, and the least where a script has thousands of characters.
+constexpr double kCoverage = 0.9995;
+
+/// The share of the text whose characters get a number each. Half of the numbers, at most, are
+/// single characters: where Chinese took them all, English would be spelt letter by letter.
+double coverage_of(const std::vector<std::string>& lines, const Request& request) {
+  if (!request.byte_fallback) return kCoverage;
+  constexpr std::size_t kBytes = 256;
+  std::unordered_map<char32_t, std::size_t> counts;
+  std::size_t all = 0;
+  for (const std::string& line : lines)
+    for (const char32_t c : attn::text::code_points(line)) {
+      ++counts[c];
+      ++all;
+    }
+  std::vector<std::size_t> common;
+  for (const auto& [c, count] : counts) common.push_back(count);
+  std::sort(common.rbegin(), common.rend());
+  const auto size = static_cast<std::size_t>(request.size);
+  const std::size_t most = size > kBytes ? (size - kBytes) / 2 : 0;
+  std::size_t covered = 0;
+  for (std::size_t i = 0; i < std::min(most, common.size()); ++i) covered += common[i];
+  return std::min(kCoverage, static_cast<double>(covered) / static_cast<double>(all));
+}
+
 /// The model as SentencePiece writes it. The same text gives the same bytes: no sampling, no
 /// shuffling, and sums cut for a fixed number of threads.
 std::string train(const Request& request) {
@@ -84,6 +110,7 @@ std::string train(const Request& request) {
       {"model_type", "unigram"},
       {"vocab_size", std::to_string(request.size)},
       {"hard_vocab_limit", "false"},
+      {"character_coverage", std::to_string(coverage_of(lines.all(), request))},
       {"byte_fallback", request.byte_fallback ? "true" : "false"},
       {"normalization_rule_name", "identity"},
       {"max_sentence_length", std::to_string(kLongestLine)},

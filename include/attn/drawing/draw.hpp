@@ -33,8 +33,9 @@ std::string draw(const maps::Map& map, Format format, const Options& options = {
 /// By the ending .svg, .pdf or .png, in any case; nothing for another.
 std::optional<Format> format_of(const std::filesystem::path& path);
 
-/// The same into a file, which is replaced whole or not at all.
-void draw_to(const maps::Map& map, const std::filesystem::path& path,
-             const Options& options = {});
+/// The same into a file, which is replaced whole or not at all. A text that stands in it as
+/// boxes, since no font on this machine has its letters; "": none does.
+std::string draw_to(const maps::Map& map, const std::filesystem::path& path,
+                    const Options& options = {});
 
 }  // namespace attn::drawing

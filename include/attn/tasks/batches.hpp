@@ -39,7 +39,7 @@ struct EncodedCorpus {
   std::vector<EncodedPair> pairs;
   std::int64_t dropped = 0;  ///< too long, or with an empty side
 };
-/// A pair for each right target of an example.
+/// A pair for each right target of an example, as often as an epoch has it.
 EncodedCorpus encode_pairs(std::span<const Example> examples, const text::Tokeniser& source,
                            const text::Tokeniser& target, const Limits& limits,
                            Overlong overlong);

@@ -37,6 +37,8 @@ struct WordProfile {
 struct Calibration {
   /// The largest share of a text that the vocabulary does not hold.
   double unknown = 1.0;
+  /// The largest share of a text that is symbols, such as code has.
+  double symbols = 1.0;
   /// The least log-probability of an answer's token, on average.
   double log_probability = -std::numeric_limits<double>::infinity();
   /// None for a model that reads characters.
@@ -52,7 +54,7 @@ struct Calibration {
                      std::optional<double> log_probability_of_token) const;
 };
 
-/// Words are counted in corpus.train and held against everyday English (data/everyday);
+/// Words are counted in corpus.train and held against English of another kind (data/everyday);
 /// thresholds come from the answers to corpus.development. InvalidArgument for an empty part.
 Calibration calibrate(const PairModel& model, const Corpus& corpus, const Done& done = {});
 

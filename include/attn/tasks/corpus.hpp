@@ -34,6 +34,7 @@ struct Example {
   /// What is read where it is no text; `source` is then empty.
   std::map<std::string, Value> parts = {};
   std::vector<Box> boxes = {};  ///< of what the target names, in its order
+  std::int64_t times = 1;       ///< how often an epoch has it
 
   Input input() const;
 };

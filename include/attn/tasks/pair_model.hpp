@@ -32,6 +32,9 @@ struct PairModel {
   text::Tokeniser source;
   text::Tokeniser target;
   std::shared_ptr<models::Seq2Seq> model;
+  /// "it", "fr+de+es", "zh-en" (attn/tasks/languages.hpp); "": the model translates nothing, or
+  /// learnt from a file of its user's.
+  std::string language{};
   std::string history = "{}";  ///< how it was trained and what it scored, a JSON object
   /// What the model can tell of texts and answers; none until it is calibrated.
   std::shared_ptr<const Calibration> calibration{};

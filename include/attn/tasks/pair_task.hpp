@@ -15,6 +15,7 @@
 #include "attn/models/search.hpp"
 #include "attn/tasks/batches.hpp"
 #include "attn/tasks/corpus.hpp"
+#include "attn/tasks/fetch/prepared.hpp"
 #include "attn/tasks/scores.hpp"
 #include "attn/tasks/task.hpp"
 #include "attn/tasks/training_run.hpp"
@@ -39,6 +40,12 @@ enum class Numbers {
   all,          ///< and it should have all of them
 };
 
+/// Which of the task's own data; both matter to translate alone.
+struct DataChoice {
+  std::string language = "it";
+  std::string texts = "all";  ///< "all", "everyday" or "descriptions"
+};
+
 /// What a task decides, it decides for every door: commands, the server, `explain`, `eval` and
 /// programs answer through tasks::Answerer.
 struct PairTask {
@@ -59,11 +66,21 @@ struct PairTask {
   std::function<std::string(const PairModel&, std::string_view)> refuse;
   /// The share of development texts that calibration lets be unfamiliar by their words.
   double unfamiliar = 0.03;
+  /// What its words are held against, of data/everyday: everyday English, or "en-other", which
+  /// is verse, law and code.
+  std::string other_words = "en";
+  /// Whether a text with more symbols than any learnt is unfamiliar for that.
+  bool tells_symbols = false;
   Numbers numbers = Numbers::free;
   /// Marks that an answer has only where its text has them, if the model's data is so.
   std::string copied_marks;
-  /// The task's own data; `language` matters to translate alone.
-  std::function<Corpus(const std::string& language, const Say& say)> load;
+  /// The task's own data.
+  std::function<Corpus(const DataChoice& choice, const Say& say)> load;
+  /// What it reads that no package has.
+  std::vector<PreparedFile> prepared = {};
+  /// The kind of text that an example is, where the data has several and each is to have its
+  /// scores: "everyday it", "descriptions".
+  std::function<std::string(const Example& example)> part_of = {};
   /// Makes tokens, model and limits suit the data, where a task does not know it beforehand.
   std::function<void(PairTask& task, const Corpus& corpus)> suit = {};
   /// What the test part gives away without a model.

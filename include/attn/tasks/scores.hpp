@@ -63,6 +63,17 @@ struct NumberCounts {
   std::size_t invented = 0;  ///< in an answer and nowhere in its text
 };
 
+struct NameCounts {
+  std::size_t shared = 0;  ///< in a text and in a right answer to it
+  std::size_t kept = 0;    ///< of those, in the answer
+};
+
+/// Words of three letters or more with a capital, which stand in a text and in a right answer
+/// unchanged: names mostly. One answer for each text.
+NameCounts count_names(std::span<const std::string> texts,
+                       std::span<const std::vector<std::string>> references,
+                       std::span<const std::string> answers);
+
 /// One answer for each text.
 NumberCounts count_numbers(std::span<const std::string> texts,
                            std::span<const std::string> answers);

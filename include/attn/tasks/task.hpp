@@ -22,6 +22,7 @@
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/fetch/prepared.hpp"
+#include "attn/tasks/languages.hpp"
 #include "attn/tasks/learner.hpp"
 #include "attn/tasks/scores.hpp"
 #include "attn/tasks/training_run.hpp"
@@ -66,6 +67,9 @@ class Model {
   virtual nlohmann::json line_of(const std::string& name, const Input& input,
                                  const Reply& reply, Detail detail) const;
 
+  /// Of a model that translates; without targets where it does not, or does not know.
+  virtual Languages languages() const { return {.from = "", .to = {}}; }
+
   /// A model of text pairs has more to look into: tokens, heads, steps. Null for others.
   virtual const PairModel* pairs() const { return nullptr; }
 };
@@ -83,6 +87,16 @@ struct TaskCard {
   /// The command and the server have a flag and a field of that name.
   std::string variant_flag{};
   std::vector<std::string> variants{};
+  /// From one language into another, and the model that ships for it. The command then has
+  /// --from and --to, the server fields of those names; the first is taken where none is named.
+  struct Direction {
+    std::string from;
+    std::string to;
+    std::string model;
+  };
+  std::vector<Direction> directions{};
+  /// The language that a text is in, by its script; of a task with directions.
+  std::string (*language_of)(const std::string& text) = nullptr;
   bool ships = true;                    ///< whether a model does
   std::string one_example = "example";  ///< of the data: "canvas"
   std::string examples = "examples";
@@ -123,6 +137,19 @@ struct TaskCard {
     return name + "-" + (variant.empty() ? variants.front() : variant);
   }
 };
+
+/// What the caller says of a text's languages; "": nothing.
+struct WantedLanguages {
+  std::string from{};
+  std::string to{};
+
+  bool said() const { return !from.empty() || !to.empty(); }
+};
+
+/// The direction of a text in a task that has directions. InvalidArgument for a language into
+/// itself, and for a pair that there is not, which lists those there are.
+const TaskCard::Direction& direction_of(const TaskCard& card, const WantedLanguages& wanted,
+                                        const std::string& text);
 
 /// One thing that a training can be told: a flag, and a member of training.json.
 struct Setting {

@@ -20,8 +20,11 @@ namespace attn::tasks {
 /// 2 % development, 10.2 % test (12,855 words are usual).
 Corpus parse_pronounce(std::string_view text, std::string_view where);
 
-/// Of translate: it, da, fr, de, es.
+/// Languages that descriptions are translated into: it, da, fr, de, es.
 const std::vector<std::string>& translate_languages();
+
+/// What translate can be trained on: those, fr+de+es in one model, and zh-en.
+const std::vector<std::string>& translate_choices();
 
 /// Every pair of sentences of an index that is fit to learn from: paragraphs, items and
 /// sentences at the same place where their counts agree, 3 to 40 English words, not more than

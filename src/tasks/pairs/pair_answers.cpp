@@ -23,6 +23,7 @@
 #include "attn/tasks/answer_json.hpp"
 #include "attn/tasks/answerer.hpp"
 #include "attn/tasks/batches.hpp"
+#include "attn/tasks/languages.hpp"
 #include "attn/tasks/pair_model.hpp"
 #include "attn/tasks/pair_task.hpp"
 #include "attn/tasks/scores.hpp"
@@ -181,15 +182,27 @@ void find_numbers(const PairModel& model, const std::vector<std::string>& source
 /// model.
 constexpr double kMostlyUnknown = 0.5;
 
+/// A text without its mark, and the mark for the model.
+struct Asked {
+  std::string text;
+  std::string mark;
+};
+
 class PairAnswers final : public Model {
  public:
   PairAnswers(PairModel model, const Task& task)
-      : model_(std::move(model)), task_(task), recipe_(pair_task_named(task.name())) {}
+      : model_(std::move(model)),
+        task_(task),
+        recipe_(pair_task_named(task.name())),
+        languages_(languages_of(model_.language)) {}
 
   const Task& task() const override { return task_; }
   nn::Module& module() const override { return *model_.model; }
   std::string kind() const override { return kind_of(model_); }
   const PairModel* pairs() const override { return &model_; }
+  Languages languages() const override {
+    return model_.language.empty() ? Model::languages() : languages_;
+  }
 
   std::string refusal(const Input& input) const override;
   std::vector<Reply> answer(std::span<const Input> inputs, const Choices& choices,
@@ -212,22 +225,45 @@ class PairAnswers final : public Model {
   }
 
  private:
+  Asked asked(const Input& input) const;
   std::vector<Piece> pieces_of(const std::string& text) const;
-  void tell(const std::string& text, const Choices& choices, Reply& reply) const;
+  /// The text as the model reads it.
+  std::string marked(const Asked& asked, const std::string& text) const {
+    return asked.mark + prepared(recipe_, text);
+  }
+  void tell(const Asked& asked, const Choices& choices, Reply& reply) const;
 
   PairModel model_;
   const Task& task_;
   const PairTask& recipe_;
+  Languages languages_;
 };
 
+/// Which language is wanted stands before the text, or in the part "to"; else it is the first.
+Asked PairAnswers::asked(const Input& input) const {
+  if (!languages_.chooses()) return {input.text(), ""};
+  std::string_view text = input.text();
+  std::string language = take_mark(text);
+  if (!languages_.has(language)) {
+    text = input.text();
+    const auto* to = input.find<std::string>("to");
+    language = to == nullptr ? languages_.to.front() : *to;
+  }
+  return {std::string(text), mark_of(language)};
+}
+
 std::string PairAnswers::refusal(const Input& input) const {
-  const std::string& text = input.text();
+  const std::string text = asked(input).text;
   if (!files::is_utf8(text))
     return "is not UTF-8: " + files::in_quotes(text) +
            "; convert it first, for example with iconv";
   if (text.find('\0') != std::string::npos)
     return "has a NUL byte: " + files::in_quotes(text) + "; texts without one are accepted";
   if (text::normalise(text).empty()) return "is empty; there is nothing to do";
+  const auto* to = input.find<std::string>("to");
+  if (to != nullptr && !languages_.to.empty() && !languages_.has(*to))
+    return "cannot be translated into " + files::in_quotes(*to) + " by this model (" +
+           model_.language + ")";
   if (std::string problem = recipe_.refuse ? recipe_.refuse(model_, text) : "";
       !problem.empty())
     return problem;
@@ -245,11 +281,12 @@ std::vector<Piece> PairAnswers::pieces_of(const std::string& text) const {
   return pieces;
 }
 
-void PairAnswers::tell(const std::string& text, const Choices& choices, Reply& reply) const {
+void PairAnswers::tell(const Asked& asked, const Choices& choices, Reply& reply) const {
   if (model_.calibration) {
+    const std::string text = prepared(recipe_, asked.text);
     const bool own_words = choices.temperature == 0.0 && choices.steering.as_trained();
     reply.unfamiliar = model_.calibration->is_unfamiliar(
-        prepared(recipe_, text), model_.source.unknown_share(prepared(recipe_, text)),
+        text, model_.source.unknown_share(text),
         own_words ? std::optional(log_probability_of_token(reply.answers.front()))
                   : std::nullopt);
     if (reply.unfamiliar)
@@ -264,7 +301,7 @@ void PairAnswers::tell(const std::string& text, const Choices& choices, Reply& r
     read += here;
     // A text is cut at the limit alone, so that others need not be tokenised again.
     const std::size_t tokens =
-        here > most ? token_count(model_, prepared(recipe_, piece.source)) : here;
+        here > most ? token_count(model_, marked(asked, piece.source)) : here;
     piece.cut = tokens > here;
     reply.cut = reply.cut || piece.cut;
     all += tokens;
@@ -284,10 +321,12 @@ std::vector<Reply> PairAnswers::answer(std::span<const Input> inputs, const Choi
   models::SearchOptions search = search_of(task_, choices);
   std::vector<Reply> replies(inputs.size());
   std::vector<std::string> sources;
+  std::vector<Asked> questions;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    replies[i].pieces = pieces_of(inputs[i].text());
+    const Asked& question = questions.emplace_back(asked(inputs[i]));
+    replies[i].pieces = pieces_of(question.text);
     std::vector<std::string> own;
-    for (const Piece& piece : replies[i].pieces) own.push_back(prepared(recipe_, piece.source));
+    for (const Piece& piece : replies[i].pieces) own.push_back(marked(question, piece.source));
     share_steering(choices.steering, model_, own, replies[i].pieces);
     sources.insert(sources.end(), own.begin(), own.end());
   }
@@ -314,7 +353,7 @@ std::vector<Reply> PairAnswers::answer(std::span<const Input> inputs, const Choi
   for (std::size_t i = 0; i < replies.size(); ++i) {
     for (Piece& piece : replies[i].pieces) piece.answers = std::move(*next++);
     join(replies[i]);
-    tell(inputs[i].text(), choices, replies[i]);
+    tell(questions[i], choices, replies[i]);
   }
   return replies;
 }

@@ -263,6 +263,7 @@ std::string data_card(const PairSettings& settings, const Corpus& corpus) {
   nlohmann::json card{{"name", files::printable(corpus.name)}};
   if (corpus.checksum.empty()) {
     card["language"] = settings.language;
+    card["texts"] = settings.texts;
   } else {
     card["sha256"] = corpus.checksum;
   }
@@ -345,6 +346,9 @@ std::unique_ptr<Learner> pair_learner(const PairTask& task, const TrainingRun& r
     fail("all ", encoded.dropped, " pairs are longer than ", settings.limits.source, " and ",
          settings.limits.target,
          " tokens, or empty; --source-tokens and --target-tokens allow more");
+  // Only the data of translate have languages.
+  const bool own = !corpus.checksum.empty() || task.card.directions.empty();
+  const std::string language = own ? "" : settings.language;
   nn::random() = Random(run.how.seed).named("weights");
   auto model = std::make_unique<PairModel>(PairModel{.task = run.task,
                                                      .options = options,
@@ -352,6 +356,7 @@ std::unique_ptr<Learner> pair_learner(const PairTask& task, const TrainingRun& r
                                                      .source = std::move(tokenisers.source),
                                                      .target = std::move(tokenisers.target),
                                                      .model = models::make_model(options),
+                                                     .language = language,
                                                      .history = "{}"});
   if (begins) begin_with(*model->model, beginnings(*model, run.begin));
   PairLessons lessons{.train = {},

@@ -17,6 +17,7 @@ namespace attn::tasks {
 
 struct PairSettings {
   std::string language = "it";  ///< of translate
+  std::string texts = "all";    ///< of translate: kinds of text
   std::filesystem::path data;   ///< a file of pairs of the user's own; empty: the task's data
   std::string data_checksum;    ///< SHA-256 of that file as it was learnt from; empty: unknown
   std::string source_column = "source";  ///< of that file, where it has names

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -108,10 +109,13 @@ void read_card(const fs::path& folder, const PairModel& model, PairSettings& set
   std::string language = text_at(data, "language");
   if (language.empty()) language = word_behind(command, " --language ");
   if (!language.empty()) settings.language = language;
+  const std::string texts = text_at(data, "texts");
+  if (!texts.empty()) settings.texts = texts;
 }
 
 nlohmann::json json_of(const PairSettings& settings) {
   return {{"language", settings.language},
+          {"texts", settings.texts},
           {"data", settings.data.string()},
           {"data_sha256", settings.data_checksum},
           {"source_column", settings.source_column},
@@ -131,6 +135,7 @@ void read_settings(const nlohmann::json& object, const std::string& where,
     read_text(object, key, where, [&](const std::string& text) { value = text; });
   };
   into("language", settings.language);
+  into("texts", settings.texts);
   into("data_sha256", settings.data_checksum);
   into("source_column", settings.source_column);
   into("target_column", settings.target_column);
@@ -184,7 +189,16 @@ std::vector<Setting> pair_flags() {
       {"target-column", "target_column", About::data, "Data",
        "Of a .csv or .jsonl file: its name, or number; default: target", Kind::name},
       {"language", "language", About::data, "Data",
-       "Target language of translate: it, da, fr, de or es", Kind::name, translate_languages()},
+       "Languages of translate: into it, da, fr, de or es from English; fr+de+es in one\n"
+       "model; zh-en from Chinese",
+       Kind::name, translate_choices()},
+      {"texts",
+       "texts",
+       About::data,
+       "Data",
+       "Kinds of text of translate: everyday sentences, package descriptions, or all there are",
+       Kind::name,
+       {"all", "everyday", "descriptions"}},
       units("source-units", "source_units"),
       units("target-units", "target_units"),
       size("vocabulary", "vocabulary", "Size of the subword vocabulary", 300, 64000),
@@ -202,7 +216,7 @@ std::vector<Setting> pair_flags() {
 
 /// The examples, texts prepared as the task does.
 Corpus load_corpus(const PairTask& task, const PairSettings& settings, const Say& say) {
-  Corpus corpus = settings.data.empty() ? task.load(settings.language, say)
+  Corpus corpus = settings.data.empty() ? task.load({settings.language, settings.texts}, say)
                                         : read_pairs(settings.data,
                                                      {.source_column = settings.source_column,
                                                       .target_column = settings.target_column},
@@ -224,10 +238,33 @@ void read_data_of(const fs::path& folder, const PairModel& model, bool named,
   }
   const PairSettings saved = pair_settings(load_run(folder).what);
   settings.language = saved.language;
+  settings.texts = saved.texts;
   settings.data = saved.data;
   settings.data_checksum = saved.data_checksum;
   settings.source_column = saved.source_column;
   settings.target_column = saved.target_column;
+}
+
+/// The scores of each kind of text, where there are several.
+Scores part_scores(const PairTask& task, std::span<const Example> examples,
+                   const std::vector<std::string>& answers) {
+  struct Part {
+    std::vector<std::string> answers;
+    std::vector<std::vector<std::string>> references;
+  };
+  std::map<std::string, Part> parts;
+  if (task.part_of)
+    for (std::size_t i = 0; i < examples.size(); ++i) {
+      Part& part = parts[task.part_of(examples[i])];
+      part.answers.push_back(answers[i]);
+      part.references.push_back(examples[i].targets);
+    }
+  Scores scores;
+  if (parts.size() < 2) return scores;
+  for (const auto& [name, part] : parts)
+    for (NamedScore& one : score(task.metric, part.answers, part.references))
+      scores.push_back({one.name + " " + name, one.value});
+  return scores;
 }
 
 class TextTask final : public Task {
@@ -284,6 +321,7 @@ class TextTask final : public Task {
     return "";
   }
 
+  std::vector<PreparedFile> prepared() const override { return recipe_.prepared; }
   Corpus corpus(const nlohmann::json& what, const Say& say) const override {
     return load_corpus(recipe_, pair_settings(what), say);
   }
@@ -306,7 +344,10 @@ class TextTask final : public Task {
                std::span<const Reply> replies) const override {
     std::vector<std::string> answers;
     for (const Reply& reply : replies) answers.push_back(reply.answers.front().text);
-    return tasks::score(recipe_.metric, answers, targets_of(examples));
+    Scores scores = tasks::score(recipe_.metric, answers, targets_of(examples));
+    const Scores of_parts = part_scores(recipe_, examples, answers);
+    scores.insert(scores.end(), of_parts.begin(), of_parts.end());
+    return scores;
   }
 
   Scores evaluate(const Model& model, std::span<const Example> examples) const override {

@@ -100,7 +100,7 @@ PairTask pairs_task() {
   read_letters(task);
   task.suit = suit;
   task.refuse = too_long;
-  task.load = [](const std::string&, const Say&) -> Corpus {
+  task.load = [](const DataChoice&, const Say&) -> Corpus {
     fail("the task pairs has no data of its own; name your file with --data FILE ",
          "(source<TAB>target a line, .csv with a header, or .jsonl)");
   };

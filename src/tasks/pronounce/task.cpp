@@ -85,7 +85,7 @@ std::string too_long(const PairModel& model, std::string_view word) {
          "; the model reads at most " + std::to_string(model.limits.source);
 }
 
-Corpus load_pronounce(const std::string&, const Say& say) {
+Corpus load_pronounce(const DataChoice&, const Say& say) {
   const NpmFile file{"cmu-pronouncing-dictionary@3.0.0", "index.js",
                      "ef8b2b976d2e5801b7541ebcc7714f538d1ffa0ebb28645259536e2666bd2948"};
   const std::filesystem::path path = fetched(file, say);

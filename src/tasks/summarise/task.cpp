@@ -67,7 +67,7 @@ std::string without(const std::vector<std::string>& parts, std::size_t gap) {
   return text;
 }
 
-Corpus load_summarise(const std::string&, const Say& say) {
+Corpus load_summarise(const DataChoice&, const Say& say) {
   KeptCandidates kept = kept_candidates("summarise", "", summarise_candidates, say);
   return apply_split(std::move(kept.candidates), shipped_split("summarise"), kept.release,
                      "Debian package descriptions");

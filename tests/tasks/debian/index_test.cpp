@@ -92,7 +92,7 @@ TEST(TranslateCandidates, LengthsFarApartAreNoPairs) {
 
 TEST(LoadTranslate, AnUnknownLanguageIsAnErrorThatNamesTheKnown) {
   try {
-    pair_task_named("translate").load("tlh", {});
+    pair_task_named("translate").load({.language = "tlh"}, {});
     FAIL();
   } catch (const InvalidArgument& error) {
     EXPECT_NE(std::string(error.what()).find("it da fr de es"), std::string::npos);
