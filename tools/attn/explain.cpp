@@ -67,7 +67,7 @@ int explain(const ExplainOptions& options, const Streams& streams) {
   check_output_file(options.html);
   const std::string shipped = task.card().directions.empty()
                                   ? task.card().shipped()
-                                  : tasks::direction_of(task.card(), {}, options.text).model;
+                                  : tasks::direction_of(task.card(), {}, input.text()).model;
   const tasks::Answerer answerer(load_model_of(
       task, options.device, model_folder(options.model, shipped), "attn explain"));
 

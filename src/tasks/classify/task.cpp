@@ -91,11 +91,11 @@ class ClassifyTask final : public NetworkTask {
     std::vector<std::string> abouts = kVariants;
     abouts.emplace_back(classify::kOwn);
     return {
-        choice(
-            "about", "about", About::data,
-            "What a model of classify is about: one of those that ship, or own, the file of\n"
-            "--data (with slots: a third column of BIO tags)",
-            std::move(abouts)),
+        choice("about", "about", About::data,
+               "What a model of classify is about: one of those that ship, or own, a file of "
+               "--data\n"
+               "(with slots: a third column of BIO tags)",
+               std::move(abouts)),
         {"data", "data", About::data, "Data", "Your own texts: text, tab, label",
          Setting::Kind::path},
         {"source-column", "source_column", About::data, "Data",
