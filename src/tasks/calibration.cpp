@@ -91,6 +91,8 @@ constexpr const char* kFile = "calibration.json";
 constexpr double kByProbability = 0.005;
 constexpr double kByUnknown = 0.005;
 constexpr double kBySymbols = 0.005;
+/// So many symbols make no code of a text, even where nothing learnt has any: "50 %".
+constexpr double kFewSymbols = 0.05;
 
 /// Words that are rarer than this on both sides tell nothing.
 constexpr double kLeastLearnt = 20;
@@ -163,11 +165,15 @@ double quantile(std::vector<double> values, double share) {
   return values[std::min(at, values.size() - 1)];
 }
 
-bool copies_numbers(const std::vector<Example>& examples) {
+enum class Counted { all, with_digits };
+
+/// Of all texts, or of those that have a number in digits.
+bool copies_numbers(const std::vector<Example>& examples, Counted counted) {
   std::size_t all = 0;
   std::size_t invented = 0;
   for (const Example& example : examples) {
     const std::vector<std::string> source = numbers_of(text::normalise(example.source));
+    if (source.empty() && counted == Counted::with_digits) continue;
     for (const std::string& number : numbers_of(text::normalise(example.targets.front()))) {
       ++all;
       invented += std::find(source.begin(), source.end(), number) == source.end() ? 1 : 0;
@@ -260,7 +266,8 @@ Calibration calibrate(const PairModel& model, const Corpus& corpus, const Done& 
          corpus.development.size(), " of development; both are needed");
   const PairTask& task = pair_task_named(model.task);
   Calibration calibration;
-  calibration.copies_numbers = copies_numbers(corpus.development);
+  calibration.copies_numbers = copies_numbers(corpus.development, Counted::all);
+  calibration.copies_digits = copies_numbers(corpus.development, Counted::with_digits);
   calibration.copied_marks = copied_marks(task.copied_marks, corpus.development);
 
   // The rules hold while answers are measured; nothing is told to be unfamiliar yet.
@@ -282,7 +289,8 @@ Calibration calibrate(const PairModel& model, const Corpus& corpus, const Done& 
     likely.push_back(log_probability_of_token(reply.answers.front()));
   calibration.unknown = quantile(unknown, 1.0 - kByUnknown);
   calibration.log_probability = quantile(likely, kByProbability) - kRounding;
-  if (task.tells_symbols) calibration.symbols = quantile(symbols, 1.0 - kBySymbols);
+  if (task.tells_symbols)
+    calibration.symbols = std::max(kFewSymbols, quantile(symbols, 1.0 - kBySymbols));
   // Words are counted where they stand between spaces, in English.
   const bool english = model.language.empty() || languages_of(model.language).from == "en";
   if (model.source.units() == text::Units::characters || !english) return calibration;
@@ -303,6 +311,7 @@ void save_calibration(const fs::path& folder, const PairModel& model,
                       {"symbols", calibration.symbols},
                       {"log_probability", calibration.log_probability},
                       {"copies_numbers", calibration.copies_numbers},
+                      {"copies_digits", calibration.copies_digits},
                       {"copied_marks", calibration.copied_marks}};
   if (calibration.words) {
     // {"-2.5": "abandon adore ..."}: words by their weight are half as long as weights by word.
@@ -344,6 +353,8 @@ std::optional<Calibration> load_calibration(const fs::path& folder, const PairMo
   calibration.copied_marks = files::to_text(files::member(json, "copied_marks", where), where);
   calibration.copies_numbers =
       files::to_bool(files::member(json, "copies_numbers", where), where);
+  calibration.copies_digits =
+      json.contains("copies_digits") && files::to_bool(json["copies_digits"], where);
   if (!json.contains("words")) return calibration;
   const nlohmann::json& words = json["words"];
   calibration.words.emplace().least = number(words, "least");

@@ -50,7 +50,8 @@ Faithful::Faithful(const PairModel& model, const PairTask& task,
                    std::span<const std::string> texts)
     : target_(model.target) {
   if (!model.calibration) return;
-  if (model.calibration->copies_numbers) numbers_ = task.numbers;
+  if (model.calibration->copies_numbers || model.calibration->copies_digits)
+    numbers_ = task.numbers;
   marks_ = model.calibration->copied_marks;
   if (!has_rules()) return;
   texts_.resize(static_cast<std::size_t>(target_.size()));
@@ -66,6 +67,7 @@ Faithful::Faithful(const PairModel& model, const PairTask& task,
     Source& source = sources_.emplace_back();
     const std::string plain = text::normalise(text);
     source.numbers = numbers_of(plain);
+    source.free = !model.calibration->copies_numbers && source.numbers.empty();
     for (const std::string& number : source.numbers)
       for (std::size_t length = 1; length <= number.size(); ++length)
         source.beginnings.insert(number.substr(0, length));
@@ -115,7 +117,7 @@ void Faithful::forbid(std::size_t text, std::span<const std::int64_t> said,
     log_probabilities[static_cast<std::size_t>(token)] = kForbidden;
   };
   std::for_each(source.no_marks.begin(), source.no_marks.end(), forbid);
-  if (numbers_ == Numbers::free) return;
+  if (numbers_ == Numbers::free || source.free) return;
 
   const std::string number = open_number(said);
   if (number.empty()) {

@@ -43,6 +43,7 @@ class Faithful {
   };
   struct Source {
     std::vector<std::string> numbers;
+    bool free = false;                              ///< its answer may have any number
     std::set<std::string, std::less<>> beginnings;  ///< of its numbers
     std::vector<std::int64_t> no_marks;             ///< tokens with marks that the text lacks
     std::vector<std::int64_t> no_digits;  ///< tokens that may not follow outside a number

@@ -71,6 +71,21 @@ std::vector<std::int64_t> allowed(const Faithful& rules, const Tokens& said) {
   return open;
 }
 
+TEST(Faithful, WhereDigitsAloneAreCopiedATextWithoutThemIsFree) {
+  PairModel model = ruled(false, "");
+  auto calibration = std::make_shared<Calibration>(*model.calibration);
+  calibration->copies_digits = true;
+  model.calibration = calibration;
+  const auto digits = [&](const std::string& text) {
+    const std::vector<std::string> texts{text};
+    const Tokens open = allowed(Faithful(model, pair_task_named("translate"), texts), {});
+    return std::count(open.begin(), open.end(), zero) +
+           std::count(open.begin(), open.end(), eighty);
+  };
+  EXPECT_EQ(digits("port"), 2) << "a word may become a number";
+  EXPECT_EQ(digits("port 80"), 1) << "80, not 0";
+}
+
 TEST(Faithful, ANumberIsSaidWholeOrNotAtAll) {
   const PairModel model = ruled(true, "");
   const std::vector<std::string> texts{"port 8080."};

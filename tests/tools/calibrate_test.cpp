@@ -118,17 +118,25 @@ std::vector<Input> lines_of(const char* name) {
   return lines;
 }
 
-TEST(ShippedCalibration, EverydaySentencesAreUnfamiliarToTheTranslator) {
+/// How many of them the model tells that it does not know.
+std::size_t unfamiliar_of(const Answerer& answerer, const std::vector<Input>& inputs) {
+  std::size_t told = 0;
+  for (const Reply& reply : answerer(inputs)) told += reply.unfamiliar ? 1 : 0;
+  return told;
+}
+
+TEST(ShippedCalibration, VerseLawAndCodeAreUnfamiliarToTheTranslator) {
   const Answerer translator(fs::path(ATTN_SHIPPED_MODELS) / "translate");
   const std::vector<Input> everyday = lines_of("sentences.txt");
   ASSERT_EQ(everyday.size(), 60u);
-  const std::vector<Reply> replies = translator(everyday);
-  for (std::size_t i = 0; i < everyday.size(); ++i)
-    EXPECT_TRUE(replies[i].unfamiliar) << everyday[i].text();
+  EXPECT_LE(unfamiliar_of(translator, everyday), 1u);
+  const std::vector<Input> others = lines_of("verse-law-code.txt");
+  ASSERT_EQ(others.size(), 60u);
+  EXPECT_GE(unfamiliar_of(translator, others), 50u);
   for (const char* known :
        {"This package provides a simple tool to edit images.", "a text editor",
         "fast web server with few dependencies", "Python bindings for the library",
-        "It supports several file formats and can be extended with plugins."})
+        "It supports several file formats and can be extended with plugins.", "I love you."})
     EXPECT_FALSE(translator(known).unfamiliar) << known;
 }
 
@@ -155,15 +163,17 @@ TEST(ShippedCalibration, WordsWithDigitsAndOtherScriptsAreNotPronouncedInSilence
 
 TEST(ShippedCalibration, AnotherScriptIsRefused) {
   setenv("ATTN_MODELS", ATTN_SHIPPED_MODELS, 1);
-  const tools::Said said =
-      tools::say({"translate", "\u4e00\u4e2a\u5feb\u901f\u7684\u670d\u52a1\u5668"});
+  const tools::Said said = tools::say(
+      {"translate",
+       "\u0431\u044b\u0441\u0442\u0440\u044b\u0439 \u0441\u0435\u0440\u0432\u0435\u0440"});
   EXPECT_EQ(said.status, tools::failure);
   EXPECT_EQ(said.out, "");
   EXPECT_NE(said.err.find("never learnt"), std::string::npos) << said.err;
   // A foreign name inside a text is no reason.
   EXPECT_EQ(tools::say({"translate", "font for \u65e5\u672c\u8a9e texts"}).status,
             tools::success);
-  const tools::Said warned = tools::say({"translate", "I love you.", "--json"});
+  const tools::Said warned = tools::say(
+      {"translate", "Shall I compare thee to a summer's day? Thou art more lovely.", "--json"});
   EXPECT_EQ(warned.status, tools::success);
   EXPECT_TRUE(nlohmann::json::parse(warned.out).at("unfamiliar").get<bool>());
   EXPECT_NE(warned.err.find("unlike what the model learnt"), std::string::npos) << warned.err;

@@ -67,6 +67,16 @@ const std::vector<Figure>& figures() {
        "their nouns leave it.",
        {"translate", "This package provides a simple graphical tool to edit images."},
        {}},
+      {"alignment",
+       "The alignment that a recurrent translator finds",
+       "Bahdanau's own model: a GRU reads the Chinese sentence both ways, and before each "
+       "piece "
+       "of the English answer an additive score asks which characters matter now. Nobody told "
+       "it which word belongs to which; where the two languages order words alike there is a "
+       "diagonal, and what Chinese puts first and English last is far from it.",
+       {"translate", "--model", "translate-zh-en-bahdanau",
+        "\u6211\u6628\u5929\u5728\u56fe\u4e66\u9986\u770b\u4e86\u4e00\u672c\u4e66\u3002"},
+       {}},
       {"self-attention",
        "A sentence looks at itself, head by head",
        "In a Transformer every word looks at every word of its own sentence, in several heads "

@@ -45,6 +45,9 @@ struct Calibration {
   std::optional<WordProfile> words{};
   /// Whether numbers of right answers stand in their texts.
   bool copies_numbers = false;
+  /// Whether they do where the text has a number in digits; where it has none, its words may
+  /// become one, as in Chinese.
+  bool copies_digits = false;
   /// Marks of the task that right answers have only where their texts do.
   std::string copied_marks{};
 

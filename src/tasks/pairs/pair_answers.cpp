@@ -334,8 +334,9 @@ std::vector<Reply> PairAnswers::answer(std::span<const Input> inputs, const Choi
   std::vector<std::vector<Answer>> answers;
   if (!has_positions(choices.steering)) {
     answers = tasks::answer(model_, sources, search, done);
-    const bool keeps = recipe_.numbers == Numbers::all && model_.calibration &&
-                       model_.calibration->copies_numbers;
+    const bool keeps =
+        recipe_.numbers == Numbers::all && model_.calibration &&
+        (model_.calibration->copies_numbers || model_.calibration->copies_digits);
     // A beam that the caller chose is the caller's.
     if (keeps && !choices.beam && search.beam < kWideBeam && search.temperature == 0.0)
       find_numbers(model_, sources, search, answers);

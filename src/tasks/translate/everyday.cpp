@@ -31,6 +31,15 @@ const PreparedFile& file_named(const std::string& name) {
   return *at;
 }
 
+/// The names are the same in both languages.
+constexpr std::string_view kCities[] = {"Boston", "Chicago", "Toronto", "Sydney",  "Madrid",
+                                        "Oslo",   "Miami",   "Dallas",  "Houston", "Seattle",
+                                        "Kobe",   "Osaka",   "Kyoto",   "Nairobi", "Lima"};
+constexpr std::string_view kPeople[] = {"Tom", "Mary", "John", "Emily", "Bill", "Ann",
+                                        "Ken", "Bob",  "Jim",  "Lucy",  "Anna", "Marco"};
+/// How often an epoch has each.
+constexpr std::int64_t kTimesOfDay = 8;
+
 using Row = std::array<std::string_view, 4>;
 
 Row row_of(std::string_view line, const std::string& where, std::size_t number) {
@@ -84,6 +93,20 @@ void add_everyday(std::string_view text, const std::string& where, const Everyda
       (row[0] == "dev" ? corpus.development : corpus.test).push_back(std::move(example));
     }
   }
+}
+
+void add_times_of_day(Corpus& corpus) {
+  const auto add = [&](const std::string& english, const std::string& italian) {
+    Example example{"composed:" + english, english, {italian}};
+    example.times = kTimesOfDay;
+    corpus.train.push_back(std::move(example));
+  };
+  for (const std::string_view city : kCities)
+    add("What time is it in " + std::string(city) + "?",
+        "Che ora \u00e8 a " + std::string(city) + "?");
+  for (const std::string_view person : kPeople)
+    add("What time is it, " + std::string(person) + "?",
+        "Che ora \u00e8, " + std::string(person) + "?");
 }
 
 void add_everyday(const Everyday& how, Corpus& corpus) {

@@ -36,4 +36,8 @@ void add_everyday(std::string_view text, const std::string& where, const Everyda
 /// The same of the file in the cache.
 void add_everyday(const Everyday& how, Corpus& corpus);
 
+/// Adds to the training part what its Italian sentences hardly ask: the time of day. Sentences
+/// of our own, each often.
+void add_times_of_day(Corpus& corpus);
+
 }  // namespace attn::tasks

@@ -159,6 +159,7 @@ Corpus load_translate(const DataChoice& choice, const Say& say) {
   if (!everyday) return corpus;
   corpus.name += (descriptions ? " and " : "") + ("everyday sentences, " + choice.language);
   for (const Everyday& one : texts.everyday) add_everyday(one, corpus);
+  if (choice.language == "it") add_times_of_day(corpus);
   if (choice.language == "zh-en") add_headwords(load_headwords(say), corpus);
   drop_held_out(corpus);
   return corpus;

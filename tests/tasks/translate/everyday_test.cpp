@@ -66,6 +66,17 @@ TEST(Everyday, AnEpochHasAPairAsOftenAsItWeighs) {
   EXPECT_EQ(encode_pairs(corpus.train, letters, letters, {}, Overlong::drop).pairs.size(), 4u);
 }
 
+TEST(Everyday, QuestionsForTheTimeAreAddedButTheShownOneIsNot) {
+  Corpus corpus;
+  add_times_of_day(corpus);
+  EXPECT_EQ(corpus.train.size(), 27u);
+  for (const Example& example : corpus.train) {
+    EXPECT_NE(example.source, "What time is it?") << "it is an example of the documents";
+    EXPECT_EQ(example.targets.front().find("Che ora"), 0u);
+    EXPECT_GT(example.times, 1);
+  }
+}
+
 TEST(Everyday, TextsThatThereAreNotAreAnError) {
   EXPECT_THROW(pair_task_named("translate").load({.language = "da", .texts = "everyday"}, {}),
                InvalidArgument);
