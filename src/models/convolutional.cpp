@@ -12,6 +12,7 @@
 #include "attn/models/seq2seq.hpp"
 #include "attn/nn/init.hpp"
 #include "attn/nn/mechanisms/composed/multi_step_attention.hpp"
+#include "attn/nn/module.hpp"
 #include "attn/nn/recurrent/decoder_step.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/index.hpp"

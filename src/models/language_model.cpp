@@ -11,10 +11,13 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
+#include "attn/nn/attention/kv_cache.hpp"
 #include "attn/nn/attention/multi_head_attention.hpp"
+#include "attn/nn/dropout.hpp"
 #include "attn/nn/embedding.hpp"
 #include "attn/nn/linear.hpp"
 #include "attn/nn/norm.hpp"
+#include "attn/nn/position/learned_position.hpp"
 #include "attn/nn/transformer/transformer_layer.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/matmul.hpp"

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -30,7 +31,6 @@
 #include "attn/tasks/learner.hpp"
 #include "attn/tasks/network.hpp"
 #include "attn/tasks/pair_learner.hpp"
-#include "attn/tasks/scores.hpp"
 #include "attn/tasks/task.hpp"
 #include "attn/tasks/training_run.hpp"
 #include "attn/tensor/random.hpp"

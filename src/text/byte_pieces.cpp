@@ -1,6 +1,5 @@
 #include "attn/text/byte_pieces.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>

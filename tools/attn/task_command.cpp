@@ -33,6 +33,7 @@
 #include "attn/tasks/answerer.hpp"
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/task.hpp"
+#include "attn/tasks/value.hpp"
 #include "attn/tensor/storage.hpp"
 #include "attn/text/unicode.hpp"
 #include "tools/attn/answer_maps.hpp"

@@ -5,7 +5,6 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
-#include <cstdint>
 #include <optional>
 
 #include "attn/nn/layer_norm.hpp"

@@ -8,10 +8,8 @@
 #include <filesystem>
 #include <map>
 #include <set>
-#include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -25,7 +23,6 @@
 #include "attn/text/unicode.hpp"
 #include "tasks/classify/slots.hpp"
 #include "tasks/debian/description.hpp"
-#include "tasks/debian/kept_candidates.hpp"
 #include "tasks/loading.hpp"
 
 namespace attn::tasks::classify {

@@ -2,7 +2,6 @@
 
 #include "attn/tasks/task.hpp"
 
-#include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>

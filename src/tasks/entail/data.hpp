@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "attn/core/cxx20.hpp"  // IWYU pragma: keep
 #include "attn/tasks/corpus.hpp"

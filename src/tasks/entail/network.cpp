@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/files/printable.hpp"
 #include "attn/maps/map.hpp"
@@ -24,6 +25,7 @@
 #include "attn/tasks/learner.hpp"
 #include "attn/tasks/network.hpp"
 #include "attn/tasks/value.hpp"
+#include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/ops/join.hpp"
 #include "attn/tensor/ops/loss.hpp"

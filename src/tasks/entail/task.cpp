@@ -11,8 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "attn/core/error.hpp"
-#include "attn/files/printable.hpp"
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/fetch/prepared.hpp"

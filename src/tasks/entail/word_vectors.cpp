@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
 #include "attn/files/printable.hpp"
 #include "attn/files/read_file.hpp"

@@ -5,8 +5,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstdint>
-#include <span>
-#include <string>
 
 #include "attn/tasks/corpus.hpp"
 #include "attn/tensor/tensor.hpp"

@@ -22,6 +22,7 @@
 #include "attn/models/search.hpp"
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/corpus.hpp"
+#include "attn/tasks/fetch/prepared.hpp"
 #include "attn/tasks/learner.hpp"
 #include "attn/tasks/pair_learner.hpp"
 #include "attn/tasks/pair_model.hpp"

@@ -1,10 +1,17 @@
 #include "tasks/parse/layers.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "attn/core/dtype.hpp"
+#include "attn/nn/conv.hpp"
+#include "attn/nn/dropout.hpp"
+#include "attn/nn/embedding.hpp"
+#include "attn/nn/linear.hpp"
+#include "attn/nn/mechanisms/pointer/biaffine_attention.hpp"
 #include "attn/nn/recurrent.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/index.hpp"

@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "attn/tasks/answer.hpp"
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/network.hpp"
 #include "attn/tasks/value.hpp"

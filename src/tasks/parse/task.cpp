@@ -6,15 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "attn/core/error.hpp"
@@ -26,6 +23,7 @@
 #include "attn/tasks/network.hpp"
 #include "attn/tasks/scores.hpp"
 #include "attn/tasks/training_run.hpp"
+#include "attn/tasks/value.hpp"
 #include "attn/text/sha256.hpp"
 #include "attn/text/unicode.hpp"
 #include "tasks/loading.hpp"

@@ -15,7 +15,6 @@
 #include <utility>
 #include <vector>
 
-#include "attn/core/error.hpp"
 #include "attn/files/printable.hpp"
 #include "attn/files/read_file.hpp"
 #include "attn/tasks/answer.hpp"

@@ -1,7 +1,6 @@
 // translate: a sentence of everyday, or of a Debian package's description, into another
 // language.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -1,6 +1,5 @@
 #include "tasks/write/baselines.hpp"
 
-#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -13,7 +12,7 @@
 
 #include "attn/core/error.hpp"
 #include "attn/files/atomic_write.hpp"
-#include "attn/files/printable.hpp"
+#include "attn/tasks/answer.hpp"
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/fetch/cache.hpp"
 #include "attn/tasks/fetch/child.hpp"

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
-#include "attn/files/json.hpp"
 #include "attn/files/printable.hpp"
 #include "attn/files/read_file.hpp"
 #include "attn/tasks/corpus.hpp"

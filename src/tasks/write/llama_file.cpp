@@ -16,7 +16,6 @@
 #include "attn/core/error.hpp"
 #include "attn/files/printable.hpp"
 #include "attn/files/read_file.hpp"
-#include "attn/models/language_model.hpp"
 #include "attn/nn/module.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -15,11 +16,14 @@
 #include "attn/core/error.hpp"
 #include "attn/files/json.hpp"
 #include "attn/files/printable.hpp"
+#include "attn/kernels/rotary.hpp"
 #include "attn/models/language_model.hpp"
 #include "attn/nn/init.hpp"
+#include "attn/nn/norm.hpp"
+#include "attn/nn/transformer/transformer_layer.hpp"
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/corpus.hpp"
-#include "attn/tasks/network.hpp"
+#include "attn/tasks/learner.hpp"
 #include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/ops/loss.hpp"
 #include "attn/tensor/ops/normalise.hpp"

@@ -15,7 +15,11 @@
 #include <unordered_map>
 #include <vector>
 
+#include "attn/maps/map.hpp"
 #include "attn/models/language_model.hpp"
+#include "attn/tasks/answer.hpp"
+#include "attn/tasks/corpus.hpp"
+#include "attn/tasks/learner.hpp"
 #include "attn/tasks/network.hpp"
 #include "attn/text/byte_pieces.hpp"
 

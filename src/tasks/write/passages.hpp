@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "attn/tasks/answer.hpp"
 #include "attn/tasks/corpus.hpp"
 
 namespace attn::tasks {

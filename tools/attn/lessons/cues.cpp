@@ -8,7 +8,6 @@
 
 #include "attn/maps/map.hpp"
 #include "attn/tensor/attend.hpp"
-#include "attn/tensor/ops/join.hpp"
 #include "tools/attn/lessons/lesson.hpp"
 
 namespace attn::tools {

@@ -12,7 +12,6 @@
 #include "attn/core/dtype.hpp"
 #include "attn/maps/map.hpp"
 #include "attn/tensor/attend.hpp"
-#include "attn/tensor/ops/matmul.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/random.hpp"

@@ -2,9 +2,7 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
-#include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <string>
 #include <vector>
 

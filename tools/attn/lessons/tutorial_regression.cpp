@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "attn/core/dtype.hpp"
@@ -16,6 +15,7 @@
 #include "attn/nn/mechanisms/regression/kernel_regression.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/random.hpp"
+#include "tools/attn/lessons/lesson.hpp"
 
 namespace attn::tools {
 namespace {

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 
-#include "attn/maps/map.hpp"
 #include "tools/attn/lessons/lesson.hpp"
 
 namespace attn::tools {

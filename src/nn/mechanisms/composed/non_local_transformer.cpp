@@ -1,6 +1,10 @@
 #include "attn/nn/mechanisms/composed/non_local_transformer.hpp"
 
+#include "attn/nn/mechanisms/vision/non_local_block.hpp"
 #include "attn/nn/position/sinusoidal_encoding.hpp"
+#include "attn/nn/transformer/torch_layers.hpp"
+#include "attn/tensor/attend.hpp"
+#include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
+#include "attn/nn/dropout.hpp"
 #include "attn/nn/init.hpp"
 #include "attn/nn/linear.hpp"
 #include "attn/tensor/attend.hpp"

@@ -5,6 +5,8 @@
 #include "attn/nn/mechanisms/pointer/biaffine_attention.hpp"
 #include "attn/nn/mechanisms/pointer/pointer.hpp"
 #include "attn/nn/mechanisms/pointer/pointer_generator.hpp"
+#include "attn/tensor/ops/pointwise.hpp"
+#include "attn/tensor/tensor.hpp"
 #include "nn/mechanisms/adapt.hpp"
 #include "nn/padding.hpp"
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "attn/nn/mechanisms/vision/non_local_block.hpp"
+#include "attn/nn/module.hpp"
 #include "attn/nn/transformer/torch_layers.hpp"
 #include "attn/tensor/attend.hpp"
 
