@@ -203,6 +203,8 @@ class NetworkLearner final : public Learner {
 
   Evaluation evaluate() override {
     std::vector<Input> inputs;
+    // Few, and their number is not known before.
+    // NOLINTNEXTLINE(performance-inefficient-vector-operation)
     for (const Example& example : development_) inputs.push_back(example.input());
     const std::vector<Reply> replies = model_.answer(inputs, {}, {});
     Evaluation evaluation{model_.task().score(development_, replies), {}};

@@ -33,6 +33,8 @@ class Norm : public Module {
  public:
   Norm(NormKind kind, const LayerNormOptions& options);
 
+  // The constructor made it for these options.
+  // NOLINTNEXTLINE(bugprone-unchecked-optional-access)
   Tensor operator()(const Tensor& x) const { return layer_ ? (*layer_)(x) : (*rms_)(x); }
 
  private:

@@ -127,11 +127,11 @@ MultiHeadAttention::Heads MultiHeadAttention::split(const Tensor& projected,
     const std::int64_t queries = options_.hidden_dim;
     const std::int64_t keys = queries + memory_dim();
     const std::int64_t shared = options_.key_value_heads;
-    const Heads made{split_heads(projected.slice(2, 0, queries), options_.heads),
-                     split_heads(projected.slice(2, queries, keys), shared),
-                     split_heads(projected.slice(2, keys, keys + memory_dim()), shared)};
-    if (!rotary.cos.defined()) return made;
-    return {attn::rotary(made.q, rotary), attn::rotary(made.keys, rotary), made.values};
+    Heads heads{split_heads(projected.slice(2, 0, queries), options_.heads),
+                split_heads(projected.slice(2, queries, keys), shared),
+                split_heads(projected.slice(2, keys, keys + memory_dim()), shared)};
+    if (!rotary.cos.defined()) return heads;
+    return {attn::rotary(heads.q, rotary), attn::rotary(heads.keys, rotary), heads.values};
   }
   const std::vector<Tensor> parts = split_parts(projected, 3, options_.heads);
   if (!rotary.cos.defined()) return {parts[0], parts[1], parts[2]};

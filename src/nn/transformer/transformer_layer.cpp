@@ -107,8 +107,12 @@ Tensor TransformerLayer::hidden(const Tensor& x) const {
     case FeedForward::plain:
       break;
     case FeedForward::geglu:
+      // The constructor made it for these options.
+      // NOLINTNEXTLINE(bugprone-unchecked-optional-access)
       return gelu((*feed_gate_)(x)) * feed_in_(x);
     case FeedForward::swiglu: {
+      // The constructor made it for these options.
+      // NOLINTNEXTLINE(bugprone-unchecked-optional-access)
       const Tensor gate = (*feed_gate_)(x);
       return gate * sigmoid(gate) * feed_in_(x);
     }

@@ -69,6 +69,8 @@ Lexicon learn_lexicon(const Corpus& corpus, const std::string& about, std::int64
   std::sort(order.begin(), order.end());
   order.resize(std::min(order.size(), static_cast<std::size_t>(most_words)));
   std::vector<text::Piece> pieces;
+  // Few, and their number is not known before.
+  // NOLINTNEXTLINE(performance-inefficient-vector-operation)
   for (const auto& [count, key] : order) pieces.push_back({key});
   Lexicon lexicon;
   lexicon.vocabularies.emplace("words", text::Tokeniser(text::Units::words, pieces));
@@ -83,6 +85,8 @@ Tensor start_of_words(const text::Tokeniser& words, std::int64_t dim, const Say&
     for (const std::string& part : parts_of(words.label(id))) wanted.insert(part);
   }
   std::vector<text::Piece> pieces;
+  // Few, and their number is not known before.
+  // NOLINTNEXTLINE(performance-inefficient-vector-operation)
   for (const std::string& word : wanted) pieces.push_back({word});
   const text::Tokeniser all(text::Units::words, pieces);
   const auto vectors = entail::glove_vectors(all, dim, say).to_vector<float>();

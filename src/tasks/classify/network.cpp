@@ -289,6 +289,8 @@ class Classifier final : public Network {
     look.states = reader_(words, {}, batch.word_lens).out;
     switch (options_.kind) {
       case Kind::hierarchical: {
+        // The constructor made it for these options.
+        // NOLINTNEXTLINE(bugprone-unchecked-optional-access)
         const nn::DocumentLook levels = levels_->forward(
             dropout_(look.states)
                 .reshape({batch.texts, batch.sentences, batch.words, features()}),
@@ -299,6 +301,8 @@ class Classifier final : public Network {
         break;
       }
       case Kind::flat: {
+        // The constructor made it for these options.
+        // NOLINTNEXTLINE(bugprone-unchecked-optional-access)
         const Attended read = nn::additive_pooling((*hidden_)(look.states), query_, look.states,
                                                    spec::lengths(batch.word_lens));
         look.pooled = read.output.squeeze(1);
@@ -323,9 +327,13 @@ class Classifier final : public Network {
   /// The state of each word beside what it attends to. Liu and Lane, 2016.
   Tagged tagged(const TextBatch& batch, const Look& look) const {
     const Attended context =
+        // The constructor made it for these options.
+        // NOLINTNEXTLINE(bugprone-unchecked-optional-access)
         aligned_->forward(look.states, look.states, look.states, spec::lengths(batch.word_lens),
                           Want::output | Want::weights);
     const Tensor both = concat({look.states, context.output}, 2);
+    // The constructor made it for these options.
+    // NOLINTNEXTLINE(bugprone-unchecked-optional-access)
     return {(*tag_out_)(dropout_(both)), context.weights};
   }
 

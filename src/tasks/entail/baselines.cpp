@@ -34,6 +34,8 @@ std::unordered_set<std::string> hypothesis_features(const Example& example) {
   std::string before = "<";
   for (const std::string& word : words_of(hypothesis_of(example))) {
     features.insert(word);
+    // Short texts.
+    // NOLINTNEXTLINE(performance-inefficient-string-concatenation)
     features.insert(before + " " + word);
     before = word;
   }

@@ -136,6 +136,8 @@ class Reader {
       fault("ends a sentence of ", count, " words in the middle of ",
             files::in_quotes(now_.ranges.back().form));
     std::vector<std::int64_t> heads;
+    // Few, and their number is not known before.
+    // NOLINTNEXTLINE(performance-inefficient-vector-operation)
     for (const Word& word : now_.words) heads.push_back(word.head);
     if (trees_ && !is_tree(heads))
       fault("ends a sentence whose heads are no tree with one root");

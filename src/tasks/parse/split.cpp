@@ -49,6 +49,7 @@ Text small(View text) {
   return low;
 }
 
+// NOLINTNEXTLINE(readability-identifier-naming)
 template <std::size_t N>
 bool is_in(const std::array<View, N>& list, View word) {
   return std::find(list.begin(), list.end(), word) != list.end();

@@ -101,6 +101,8 @@ Reader::Result Reader::operator()(std::span<const Memory> batch,
     return look(network, batch);
   }
   if (facts_) return look_up(*facts_, batch);
+  // The constructor made it for these options.
+  // NOLINTNEXTLINE(bugprone-unchecked-optional-access)
   return read(recurrent_.value(), batch);
 }
 

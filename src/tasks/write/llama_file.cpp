@@ -41,6 +41,8 @@ class FileNumbers {
   T next() {
     T value{};
     const std::string_view from = take(sizeof value);
+    // The size is given.
+    // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage)
     std::memcpy(&value, from.data(), sizeof value);
     return value;
   }

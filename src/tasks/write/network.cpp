@@ -150,6 +150,8 @@ text::BytePieces pieces_of(const nlohmann::json& facts, const std::string& where
     fail<FileError>(where, ": pieces and scores are no lists of one length");
   std::vector<text::Piece> pieces;
   for (std::size_t i = 0; i < texts.size(); ++i)
+    // Few, and their number is not known before.
+    // NOLINTNEXTLINE(performance-inefficient-vector-operation)
     pieces.push_back({files::to_text(texts[i], where),
                       static_cast<float>(files::to_double(scores[i], where))});
   const auto opening =
