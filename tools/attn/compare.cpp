@@ -336,6 +336,8 @@ maps::Training compare_lengths(const CompareOptions& options,
   const std::vector<LengthBin> bins = length_bins(tasks::spread(corpus.test, options.limit));
   std::vector<LengthCurve> curves;
   for (const Competitor& one : competitors)
+    // Few, and their number is not known before.
+    // NOLINTNEXTLINE(performance-inefficient-vector-operation)
     curves.push_back(
         {one.contender.about, scores_by_length(task, *task.load(one.folder), bins, metric)});
   if (!options.json) {

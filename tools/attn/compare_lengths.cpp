@@ -34,6 +34,8 @@ std::vector<LengthBin> length_bins(const std::vector<tasks::Example>& examples,
                                    std::size_t count) {
   std::vector<std::pair<std::size_t, std::size_t>> order;  // length, index
   for (std::size_t i = 0; i < examples.size(); ++i)
+    // Few, and their number is not known before.
+    // NOLINTNEXTLINE(performance-inefficient-vector-operation)
     order.emplace_back(length_of(examples[i]), i);
   std::sort(order.begin(), order.end());
   std::vector<LengthBin> bins;

@@ -131,6 +131,8 @@ Evaluated evaluate(const tasks::Answerer& answerer, const std::vector<tasks::Exa
   }
   result.numbers = tasks::count_numbers(sources, answers);
   std::vector<std::vector<std::string>> references;
+  // Few, and their number is not known before.
+  // NOLINTNEXTLINE(performance-inefficient-vector-operation)
   for (const tasks::Example& example : examples) references.push_back(example.targets);
   result.names = tasks::count_names(sources, references, answers);
   return result;

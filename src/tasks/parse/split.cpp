@@ -49,9 +49,8 @@ Text small(View text) {
   return low;
 }
 
-// NOLINTNEXTLINE(readability-identifier-naming)
-template <std::size_t N>
-bool is_in(const std::array<View, N>& list, View word) {
+template <std::size_t kCount>
+bool is_in(const std::array<View, kCount>& list, View word) {
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 

@@ -81,6 +81,8 @@ std::vector<std::string> speech_names(const Say& say) {
 Corpus speeches(const Say& say) {
   const std::vector<std::string> names = speech_names(say);
   std::vector<NpmFile> wanted;
+  // Few, and their number is not known before.
+  // NOLINTNEXTLINE(performance-inefficient-vector-operation)
   for (const std::string& name : names) wanted.push_back({kSpeeches, "data/" + name});
   if (wanted.empty()) fail<FileError>(kSpeeches, " lists no speeches");
   const fs::path folder = fetched(wanted, say) / "data";

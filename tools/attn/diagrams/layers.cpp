@@ -92,6 +92,8 @@ maps::Diagram multi_head_diagram() {
   const std::vector<std::string> names{"Q", "K", "V"};
   std::vector<Part> inputs;
   for (std::size_t i = 0; i < names.size(); ++i)
+    // Few, and their number is not known before.
+    // NOLINTNEXTLINE(performance-inefficient-vector-operation)
     inputs.push_back(sheet.part(160.0 + 90.0 * static_cast<double>(i), 330.0, 70.0, 38.0,
                                 names[i], roles[i], whole));
   for (int head = 0; head < kHeads; ++head) {

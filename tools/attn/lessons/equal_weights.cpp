@@ -53,6 +53,8 @@ LessonResult equal_weights_lesson() {
       "with attention it reads what the word needs.",
       "The more words there are, the less of each is in an average: 1 / n."};
   std::vector<std::string> rows;
+  // Few, and their number is not known before.
+  // NOLINTNEXTLINE(performance-inefficient-vector-operation)
   for (const std::string& word : target) rows.push_back(word + ", one context");
   for (const std::string& word : target) rows.push_back(word + ", attention");
   result.figure = maps::Alignment{

@@ -23,6 +23,7 @@ LessonResult heads_lesson() {
                                   0.0, 0.2,   //
                                   0.0, 1.0},  //
                                  {1, 1, 5, 2});
+  // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
   const Tensor values = keys;
   const Tensor gave = of_numbers({6.0, 6.0}, {1, 1, 1, 2});
   const Want both = Want::output | Want::weights;
@@ -53,6 +54,7 @@ LessonResult heads_lesson() {
                                          .heads = heads});
     size.rows.push_back(
         {std::to_string(heads),
+         // NOLINTNEXTLINE(bugprone-integer-division)
          {static_cast<double>(kDim / heads), static_cast<double>(module.parameter_count())}});
   }
 

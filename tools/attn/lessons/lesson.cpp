@@ -36,6 +36,8 @@ std::string digits_of(double number) {
 
 void print_table(const LessonTable& table, std::FILE* out) {
   std::vector<std::size_t> widths;
+  // Few, and their number is not known before.
+  // NOLINTNEXTLINE(performance-inefficient-vector-operation)
   for (const std::string& column : table.columns) widths.push_back(column.size());
   for (const LessonRow& row : table.rows) {
     widths[0] = std::max(widths[0], row.name.size());
@@ -124,6 +126,8 @@ std::vector<double> numbers_of_row(const Tensor& weights, std::size_t row) {
 std::vector<LessonRow> rows_of(const std::vector<std::string>& names, const Tensor& weights) {
   std::vector<LessonRow> rows;
   for (std::size_t i = 0; i < names.size(); ++i)
+    // Few, and their number is not known before.
+    // NOLINTNEXTLINE(performance-inefficient-vector-operation)
     rows.push_back({names[i], numbers_of_row(weights, i)});
   return rows;
 }

@@ -73,7 +73,11 @@ Fit fit_of(const std::string& name, const nn::KernelRegression& model,
 maps::Map heat_map(const Fit& fit, const TutorialData& data, double width) {
   std::vector<std::string> rows;
   std::vector<std::string> columns;
+  // Few, and their number is not known before.
+  // NOLINTNEXTLINE(performance-inefficient-vector-operation)
   for (const double x : data.queries) rows.push_back(fmt::format("{:.1f}", x));
+  // Few, and their number is not known before.
+  // NOLINTNEXTLINE(performance-inefficient-vector-operation)
   for (const double x : data.x) columns.push_back(fmt::format("{:.1f}", x));
   return maps::Alignment{
       .title = "Weights of kernel regression, " + fit.name,
@@ -102,6 +106,8 @@ maps::Map curves(const std::vector<Fit>& fits, const TutorialData& data, double 
                   .weights = {}};
   for (std::size_t i = 0; i < data.x.size(); ++i) map.points.push_back({data.x[i], data.y[i]});
   std::vector<double> truth;
+  // Few, and their number is not known before.
+  // NOLINTNEXTLINE(performance-inefficient-vector-operation)
   for (const double x : data.queries) truth.push_back(truth_at(x));
   map.lines.push_back({"truth", data.queries, truth});
   for (const Fit& fit : fits) map.lines.push_back({fit.name, data.queries, fit.values});
