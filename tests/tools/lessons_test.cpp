@@ -142,6 +142,36 @@ TEST(Lessons, HeadsFindOneWordEachAndCostNoParameter) {
   EXPECT_GT(tables[0].row("head 1 of 2")[0], 0.9);
   EXPECT_GT(tables[0].row("head 2 of 2")[4], 0.9);
   for (const LessonRow& row : tables[2].rows) EXPECT_EQ(row.numbers[1], 4.0 * 64.0 * 64.0);
+  // Multi-dimensional attention whose scores are the features is a softmax over each feature.
+  expect_numbers(tables[3].row("who acts"), softmax_of({6.0, 0.0, 1.2, 0.0, 0.0}));
+  expect_numbers(tables[3].row("what is given"), softmax_of({0.0, 0.0, 0.6, 1.2, 6.0}));
+}
+
+/// Equal words differ by their places alone.
+TEST(Lessons, EachWayOfPlacingTellsEqualWordsApart) {
+  const std::vector<LessonTable> tables = order_lesson().tables;
+  for (const LessonRow& row : tables[3].rows) {
+    EXPECT_NEAR(std::accumulate(row.numbers.begin(), row.numbers.end(), 0.0), 1.0,
+                test::kDoubleScore)
+        << row.name;
+    const auto [least, most] = std::minmax_element(row.numbers.begin(), row.numbers.end());
+    if (row.name == "nothing") {
+      EXPECT_NEAR(*least, *most, test::kDoubleScore);
+    } else {
+      EXPECT_GT(*most, 1.1 * *least) << row.name;
+    }
+  }
+  expect_numbers(tables[3].row("ALiBi"), softmax_of({-0.75, -0.5, -0.25, 0.0}));
+}
+
+TEST(Lessons, AMaskAndAHandChangeTheLook) {
+  const LessonTable table = addressing_lesson().tables[2];
+  const std::vector<double> two = softmax_of({-1.0, std::sqrt(3.0)});
+  const std::vector<double>& masked = table.row("only two months known");
+  expect_numbers({masked[0], masked[1], masked[2], masked[3]}, {two[0], two[1], 0.0, 0.0});
+  const std::vector<double>& forced = table.row("half of it on January");
+  EXPECT_NEAR(forced[0], 0.5, test::kDoubleScore);
+  EXPECT_NEAR(forced[1] + forced[2] + forced[3], 0.5, test::kDoubleScore);
 }
 
 TEST(Lessons, CostsAreCountedRight) {
@@ -158,6 +188,10 @@ TEST(Lessons, CostsAreCountedRight) {
     EXPECT_EQ(tables[i].row("recurrent")[3], n);
   }
   EXPECT_EQ(tables[2].row("self-attention")[0], tables[2].row("recurrent")[0]) << "n = d";
+  for (const LessonRow& row : tables[3].rows) {
+    EXPECT_GT(row.numbers[0], 0.1) << "a part alone is wrong";
+    EXPECT_EQ(row.numbers[1], 0.0) << "merged it is the whole, up to 1e-12";
+  }
 }
 
 TEST(Lessons, TheCompositeEndsNormed) {

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -9,9 +12,12 @@
 #include <utility>
 #include <vector>
 
+#include "attn/files/read_file.hpp"
+#include "attn/nn/registry.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/mechanism_search.hpp"
 #include "tools/say.hpp"
+#include "tools/serve/mechanism_use.hpp"
 
 namespace attn::tools {
 namespace {
@@ -33,11 +39,32 @@ TEST(Mechanisms, ThePageIsWhatTheRegistrySays) {
       << "run: ./attn mechanisms --markdown >docs/mechanisms.md";
 }
 
+/// A use that is claimed stands in the file that is named, and most mechanisms have one.
+TEST(Mechanisms, EachSaysWhatUsesItOrWhyNothingDoes) {
+  constexpr std::size_t kMostUnused = 20;
+  std::size_t unused = 0;
+  ASSERT_EQ(serve::mechanism_uses().size(), nn::mechanisms().size());
+  for (const nn::Mechanism* mechanism : nn::mechanisms()) {
+    SCOPED_TRACE(mechanism->name);
+    const serve::MechanismUse* use = serve::find_use(mechanism->name);
+    ASSERT_NE(use, nullptr);
+    if (use->by.empty()) {
+      ++unused;
+      EXPECT_FALSE(use->why.empty());
+      continue;
+    }
+    const std::string source = files::read_text(
+        std::filesystem::path(ATTN_TEST_DATA) / "../.." / use->file, std::uint64_t{1} << 20);
+    EXPECT_NE(source.find(use->symbol), std::string::npos) << use->file;
+  }
+  EXPECT_LT(unused, kMostUnused);
+}
+
 TEST(Mechanisms, OneIsTaught) {
   const Said one = say({"mechanisms", "local_predictive"});
   for (const char* part :
        {"Formula", "Paper", "Made of", "In C++", "include/attn/nn/mechanisms/local/",
-        "    #include <attn/attn.hpp>\n", "    int main() {\n"})
+        "    #include <attn/attn.hpp>\n", "    int main() {\n", "Used by"})
     EXPECT_NE(one.out.find(part), std::string::npos) << part;
 }
 

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@
 #include "tools/attn/tex.hpp"
 #include "tools/attn/wrap.hpp"
 #include "tools/serve/mechanism_json.hpp"
+#include "tools/serve/mechanism_use.hpp"
 
 namespace attn::tools {
 namespace {
@@ -50,6 +52,7 @@ void print_one(const nn::Mechanism& mechanism, const Streams& streams) {
   part("Paper", mechanism.paper);
   part("Made of", mechanism.made_of);
   part("Options", mechanism.options);
+  part("Used by", serve::use_text(mechanism.name));
   part("In C++", nn::program_of(mechanism));
   fmt::print(streams.out, "\nFile\n    include/{}\n", mechanism.header);
   fmt::print(streams.out, "{}{}\n", as_invoked("\nCheck its gradients: attn gradcheck "),
@@ -95,6 +98,16 @@ void print_related(const std::string& word, const Streams& streams) {
     fmt::print(streams.out, "{}", as_invoked("\n'attn mechanisms NAME' teaches one.\n"));
 }
 
+/// "- Used by: `attn cloze`", or by no task and why.
+std::string used_by(const serve::MechanismUse& use) {
+  if (use.by.empty()) return wrap(std::string(use.why), "- Used by no task: ", "  ");
+  std::string commands;
+  std::istringstream names{std::string(use.by)};
+  for (std::string name; std::getline(names >> std::ws, name, ',');)
+    commands += (commands.empty() ? "`" : ", `") + name + "`";
+  return wrap(commands, "- Used by: ", "  ");
+}
+
 /// docs/mechanisms.md.
 void print_markdown(const Streams& streams) {
   fmt::print(streams.out,
@@ -112,6 +125,8 @@ void print_markdown(const Streams& streams) {
                  wrap(mechanism->made_of, "- Made of: ", "  "));
       if (!mechanism->options.empty())
         fmt::print(streams.out, "- Options:\n{}\n", indented(mechanism->options, "  - "));
+      if (const auto* use = serve::find_use(mechanism->name); use != nullptr)
+        fmt::print(streams.out, "{}\n", used_by(*use));
       fmt::print(streams.out, "- File: [`{0}`](../include/{0})\n", mechanism->header);
     }
   }

@@ -46,7 +46,7 @@ Sequence sequence(Sheet& sheet, double x, const std::string& name,
 }  // namespace
 
 maps::Diagram architectures_diagram() {
-  const LessonTable cost = cost_lesson().tables.back();
+  const LessonTable cost = cost_lesson().tables[2];
   Sheet sheet("Convolution, recurrence, self-attention",
               "Which inputs one layer lets an output see. A convolution sees its neighbours; a "
               "recurrent layer passes a state from place to place and has to wait; in "

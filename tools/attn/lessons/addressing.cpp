@@ -4,15 +4,20 @@
 
 #include <fmt/core.h>
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <numbers>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "attn/maps/map.hpp"
+#include "attn/nn/mechanisms/control/forced_attention.hpp"
+#include "attn/nn/mechanisms/pooling/masked_softmax.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/join.hpp"
+#include "attn/tensor/ops/matmul.hpp"
 #include "tools/attn/lessons/lesson.hpp"
 
 namespace attn::tools {
@@ -27,6 +32,29 @@ Tensor on_the_circle(const std::vector<double>& months) {
     places.push_back(std::sin(angle));
   }
   return Tensor::from(places, {1, static_cast<std::int64_t>(months.size()), 2});
+}
+
+/// The same look where part of the memory is empty, and where a hand is on the weights.
+LessonTable changed_looks(const Tensor& may, const Tensor& keys, const Tensor& values) {
+  const Tensor scores =
+      attend(may, keys, {}, spec::dot(2.0), {}, spec::identity(), Want::weights).weights;
+  const Tensor first_two =
+      nn::masked_softmax(scores, Tensor::from(std::vector<std::int64_t>{2}, {1}));
+  constexpr std::array kJanuary{true, false, false, false};
+  const Attended forced = nn::forced_attention(
+      scores, values,
+      {.forced_mask = Tensor::from(std::span<const bool>(kJanuary), {1, 1, 4}),
+       .forced_weight = of_numbers({0.5, 0.0, 0.0, 0.0}, {1, 1, 4})},
+      {}, Want::output | Want::weights);
+  const auto row = [&](const char* name, const Tensor& weights, const Tensor& output) {
+    std::vector<double> numbers = numbers_of_row(weights, 0);
+    numbers.push_back(output.item());
+    return LessonRow{name, numbers};
+  };
+  return {"Sharpness 2 again, with a mask and with a hand on the weights",
+          {"", "January 2", "April 12", "July 24", "October 14", "read"},
+          {row("only two months known", first_two, matmul(first_two, values)),
+           row("half of it on January", forced.weights, forced.output)}};
 }
 
 }  // namespace
@@ -69,13 +97,15 @@ LessonResult addressing_lesson() {
            0)}};
 
   LessonResult result;
-  result.tables = {soft, products};
+  result.tables = {soft, products, changed_looks(may, keys, values)};
   result.remarks = {
       "A dictionary gives the value of one key; soft addressing mixes values by how near keys "
       "are, and so answers for keys that it does not hold.",
       "Sharpness 0 is the plain average; the sharper, the nearer to the dictionary. A soft "
       "look "
-      "has a gradient, a hard one has none."};
+      "has a gradient, a hard one has none.",
+      "A mask leaves keys out and the others share the whole weight. A weight that is forced "
+      "stays what it is, and the others share the rest."};
   result.figure = maps::Alignment{
       .title = "Soft addressing: a memory asked for May",
       .caption =

@@ -8,11 +8,33 @@
 
 #include "attn/maps/map.hpp"
 #include "attn/nn/attention/multi_head_attention.hpp"
+#include "attn/nn/mechanisms/composed/multi_dimensional_attention.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/join.hpp"
+#include "attn/tensor/ops/pointwise.hpp"
+#include "attn/tensor/tape.hpp"
 #include "tools/attn/lessons/lesson.hpp"
 
 namespace attn::tools {
+namespace {
+
+/// Multi-dimensional attention whose scores are `sharpness` times the features themselves: each
+/// feature then has a softmax of its own.
+nn::SourceToTokenAttention one_softmax_a_feature(std::int64_t features, double sharpness) {
+  const NoGrad off_the_tape;
+  nn::SourceToTokenAttention module({.dim = features});
+  module.to(DType::f64);
+  for (const nn::NamedTensor& parameter : module.named_parameters()) {
+    Tensor to = parameter.tensor;
+    to.fill(0.0);
+    if (to.rank() < 2) continue;
+    const double diagonal = parameter.name.starts_with("W2") ? sharpness : 1.0;
+    for (std::int64_t i = 0; i < features; ++i) to.select(0, i).select(0, i).fill(diagonal);
+  }
+  return module;
+}
+
+}  // namespace
 
 LessonResult heads_lesson() {
   const std::vector<std::string> words{"she", "gave", "him", "the", "book"};
@@ -42,6 +64,12 @@ LessonResult heads_lesson() {
   LessonTable read{"What it reads", {"", "who acts", "what is given"}, {}};
   read.rows = {{"one head", numbers_of_row(one.output, 0)},
                {"two heads", {two.output.select(1, 0).item(), two.output.select(1, 1).item()}}};
+  LessonTable features{
+      "Taken to its end: multi-dimensional attention, a softmax a feature", columns, {}};
+  features.columns[0] = "feature";
+  const nn::SourceLook each = one_softmax_a_feature(2, 6.0).forward(keys.squeeze(0));
+  features.rows = {{"who acts", numbers_of_row(each.weights.transpose(1, 2), 0)},
+                   {"what is given", numbers_of_row(each.weights.transpose(1, 2), 1)}};
   LessonTable size{"Parameters of attention over 64 channels",
                    {"heads", "channels a head", "parameters"},
                    {}};
@@ -59,7 +87,7 @@ LessonResult heads_lesson() {
   }
 
   LessonResult result;
-  result.tables = {weights, read, size};
+  result.tables = {weights, read, size, features};
   result.remarks = {
       "One head splits its weight between two words and reads half of each; two heads read "
       "each "

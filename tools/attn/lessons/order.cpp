@@ -13,7 +13,13 @@
 #include "attn/models/options.hpp"
 #include "attn/models/seq2seq.hpp"
 #include "attn/nn/init.hpp"
+#include "attn/nn/position/alibi.hpp"
+#include "attn/nn/position/learned_position.hpp"
+#include "attn/nn/position/relative_shaw.hpp"
+#include "attn/nn/position/relative_skew.hpp"
+#include "attn/nn/position/rotary.hpp"
 #include "attn/nn/position/sinusoidal_encoding.hpp"
+#include "attn/nn/position/t5_bias.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
@@ -77,6 +83,56 @@ double loss_change(models::Positions positions) {
   return std::fabs(loss(kDogBites) - loss(kManBites));
 }
 
+/// Modules begin with draws; the same ones on every machine.
+template <class Module>
+Module drawn(Module module) {
+  module.to(DType::f64);
+  return module;
+}
+
+/// Four equal words, one head: what the last of them looks at differs by their distance alone.
+LessonTable weights_by_distance() {
+  constexpr std::int64_t kCopies = 4;
+  constexpr std::int64_t kHeads = 4;  // ALiBi's first slope is 1/4 then
+  Random random(8);
+  const Tensor word = normal({1, 1, kDim}, 0.0, 1.0, random, DType::f64);
+  const Tensor words = word.expand({1, kCopies, kDim}).contiguous();
+  const Tensor heads = words.unsqueeze(1);
+  const auto row = [](const Tensor& weights) {
+    return numbers_of_row(weights.select(1, 0), kCopies - 1);
+  };
+  const auto alone = [&](const Tensor& q, const Tensor& k) {
+    return row(
+        attend(q, k, {}, spec::scaled_dot(), {}, spec::softmax(), Want::weights).weights);
+  };
+  const auto added = [&](const Tensor& x) { return alone(x.unsqueeze(1), x.unsqueeze(1)); };
+
+  nn::seed(7);
+  const nn::LearnedPosition learnt =
+      drawn(nn::LearnedPosition({.max_positions = kCopies, .dim = kDim}));
+  const nn::RelativeShaw shaw =
+      drawn(nn::RelativeShaw({.key_dim = kDim, .value_dim = 0, .max_distance = kCopies - 1}));
+  const nn::RelativeSkew skew = drawn(
+      nn::RelativeSkew({.length = kCopies, .dim = kDim, .heads = 0, .reach = nn::Reach::both}));
+  const nn::T5Bias t5 = drawn(nn::T5Bias({.heads = 1}));
+  const nn::Rotated turned = nn::rotate(heads, heads);
+  const Tensor several = heads.expand({1, kHeads, kCopies, kDim}).contiguous();
+
+  return {
+      "Where the last of four equal words looks",
+      {"position by", "3 back", "2 back", "1 back", "itself"},
+      {{"nothing", added(words)},
+       {"sinusoids added", added(nn::sinusoidal_encoding(words))},
+       {"learnt vectors added", added(learnt(words))},
+       {"rotation", alone(turned.queries, turned.keys)},
+       {"Shaw's distances", row(shaw.forward(heads, heads, heads, {}, Want::weights).weights)},
+       {"Music Transformer's",
+        row(skew.forward(heads, heads, heads, {}, Want::weights).attended.weights)},
+       {"T5's bias", row(t5.forward(heads, heads, heads, {}, Want::weights).weights)},
+       {"ALiBi",
+        row(nn::alibi_attention(several, several, several, {}, Want::weights).weights)}}};
+}
+
 maps::Grid grid_of(const Tensor& weights, double x) {
   return {.x = x,
           .y = 62.0,
@@ -123,12 +179,15 @@ LessonResult order_lesson() {
                                         {"relative", models::Positions::relative}})
     models.rows.push_back({name, {loss_change(positions)}});
   result.tables.push_back(models);
+  result.tables.push_back(weights_by_distance());
   result.remarks = {
       "Without positions self-attention reads a bag of words: the outputs change places with "
       "the "
       "words, and their sum does not change at all.",
       "Sinusoids added to the words, rotations of queries and keys, or learnt distances tell "
-      "words apart by their places."};
+      "words apart by their places.",
+      "Of four equal words each way of placing makes another row of weights; what is learnt is "
+      "as drawn before training. ALiBi learns nothing: the farther, the less."};
   result.figure = maps::Diagram{
       .title = "What positions add",
       .caption =

@@ -139,6 +139,7 @@ export interface Mechanism {
   header: string;
   options: string;
   snippet: string;
+  used_by?: string;
   picture?: Picture | null;
 }
 

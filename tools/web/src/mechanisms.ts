@@ -66,7 +66,7 @@ function entry(one: Mechanism): HTMLDetailsElement {
     made.append(
       formula(one.formula),
       ...(picture ? [el('p', { class: 'note' }, picture.about)] : [el('p', { class: 'note' }, 'It has no example to draw.')]),
-      el('dl', {}, ...fact('Made of', one.made_of), ...fact('Paper', one.paper), ...fact('Options', one.options), ...fact('Header', one.header)),
+      el('dl', {}, ...fact('Made of', one.made_of), ...fact('Paper', one.paper), ...fact('Options', one.options), ...fact('Used by', one.used_by), ...fact('Header', one.header)),
       ...(one.snippet ? [el('pre', { tabindex: 0, 'aria-label': `Code of ${one.title}` }, el('code', {}, one.snippet))] : []),
       el('p', { class: 'row' }, el('button', { type: 'button', class: 'small', onclick: () => void copied(hash).then((text) => (told.textContent = text)) }, 'Copy link'), told));
   });
