@@ -92,6 +92,7 @@ double coverage_of(const std::vector<std::string>& lines, const Request& request
       ++all;
     }
   std::vector<std::size_t> common;
+  common.reserve(counts.size());
   for (const auto& [c, count] : counts) common.push_back(count);
   std::sort(common.rbegin(), common.rend());
   const auto size = static_cast<std::size_t>(request.size);
