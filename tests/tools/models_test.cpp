@@ -1,4 +1,4 @@
-// attn models lists what ships, and a wrong --model is explained.
+// attn models and attn tasks list what ships, and a wrong --model is explained.
 
 #include <gtest/gtest.h>
 #include <stdlib.h>  // setenv
@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "attn/tasks/task.hpp"
 #include "tasks/scratch.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/say.hpp"
@@ -37,7 +38,7 @@ TEST(Models, AreListedWithTaskPurposeScoreAndFolder) {
       EXPECT_NE(text.find(value), std::string::npos) << value;
     }
     if (name == "translate") {
-      EXPECT_EQ(model.at("score").get<std::string>().rfind("BLEU ", 0), 0u) << model;
+      EXPECT_EQ(model.at("score").get<std::string>().rfind("everyday BLEU ", 0), 0u) << model;
       EXPECT_NE(model.at("purpose").get<std::string>().find("Italian"), std::string::npos);
     }
   }
@@ -56,6 +57,49 @@ TEST(Models, OfAnotherFolderComeFirstAndNeedNoCard) {
                                  [](const auto& model) { return model.at("name") == "mine"; });
   ASSERT_NE(mine, all.end());
   EXPECT_EQ(mine->at("score"), "BLEU 12.3 on the development part");
+}
+
+TEST(Tasks, AreListedWithScoreFloorGoalSizeAndFigure) {
+  const Said said = say({"tasks", "--json"});
+  ASSERT_EQ(said.status, success) << said.err;
+  const auto all = nlohmann::json::parse(said.out);
+  EXPECT_EQ(all.size(), tasks::all_tasks().size());
+  const std::string text = say({"tasks"}).out;
+  const fs::path tree = fs::path(ATTN_SHIPPED_MODELS) / "..";
+  std::size_t models = 0;
+  for (const auto& task : all) {
+    const std::string name = task.at("name").get<std::string>();
+    EXPECT_NE(text.find(name + ": "), std::string::npos) << name;
+    models += task.at("models").size();
+    if (task.at("models").empty()) continue;
+    EXPECT_FALSE(task.at("score").get<std::string>().empty()) << name;
+    EXPECT_FALSE(task.at("figure").get<std::string>().empty()) << name;
+    EXPECT_TRUE(fs::exists(tree / task.at("figure").get<std::string>())) << task.at("figure");
+    std::size_t bytes = 0;
+    for (const auto& model : task.at("models")) {
+      bytes += model.at("size").get<std::size_t>();
+      // A goal without a floor, or a figure that is not there, is a slip of a card's author.
+      EXPECT_EQ(model.at("goal").get<std::string>().empty(),
+                model.at("floor").get<std::string>().empty())
+          << model.at("name");
+    }
+    EXPECT_EQ(task.at("size").get<std::size_t>(), bytes) << name;
+  }
+  EXPECT_EQ(models, nlohmann::json::parse(say({"models", "--json"}).out).size());
+}
+
+TEST(Tasks, TellFirstOfTheModelThatAnswers) {
+  for (const auto& task : nlohmann::json::parse(say({"tasks", "--json"}).out)) {
+    const std::string name = task.at("name").get<std::string>();
+    if (name == "translate") {
+      EXPECT_EQ(task.at("models")[0].at("name"), "translate");
+      EXPECT_EQ(task.at("score").get<std::string>().rfind("everyday BLEU ", 0), 0u) << task;
+      EXPECT_EQ(task.at("floor"), "everyday BLEU 28, chrF 50; descriptions BLEU 50");
+    }
+    if (name == "classify") {
+      EXPECT_EQ(task.at("models")[0].at("name"), "classify-sections");
+    }
+  }
 }
 
 TEST(Models, AWrongNameListsThoseThereAre) {

@@ -152,6 +152,23 @@ const std::vector<Figure>& figures() {
        "tree; each points from a head to a dependent and names the relation.",
        {"parse", "She saw the old man who lives by the sea."},
        {}},
+      {"words-that-decide",
+       "Which words and sentences decide a label",
+       "Hierarchical attention (Yang et al., 2016): attention over the words of a sentence "
+       "makes its vector, attention over the sentences that of the text. A bar is the weight "
+       "of a sentence, a shade that of a word within it. Nobody told the model which words "
+       "tell of a section.",
+       {"classify",
+        "This program shows the planets and stars of tonight's sky. It is easy to install. "
+        "Telescopes can be moved from within it."},
+       {}},
+      {"earlier-words",
+       "Which earlier words each new word looked at",
+       "A causal Transformer writes a word at a time and may look at what is written already, "
+       "so that nothing stands above the diagonal. A row is a word as it was chosen; the mark "
+       "that begins the text is where heads rest that need nothing.",
+       {"write", "The people of the United States", "--tokens", "24"},
+       {}},
   };
   return kAll;
 }

@@ -32,9 +32,9 @@ std::vector<std::string> command_names() {
   std::vector<std::string> names;
   for (const tasks::Task* task : tasks::all_tasks()) names.push_back(task->name());
   for (const char* name :
-       {"models",  "train",  "eval",        "compare", "data",       "mechanisms", "gradcheck",
-        "regress", "lesson", "diagram",     "score",   "embed",      "map",        "gallery",
-        "explain", "serve",  "conformance", "info",    "completion", "bench"})
+       {"tasks",     "models",  "train",  "eval",        "compare", "data",       "mechanisms",
+        "gradcheck", "regress", "lesson", "diagram",     "score",   "embed",      "map",
+        "gallery",   "explain", "serve",  "conformance", "info",    "completion", "bench"})
     names.emplace_back(name);
   return names;
 }
@@ -58,6 +58,7 @@ Examples:
     attn pronounce attention                  letters become phones
     attn summarise README.txt                 a description becomes one line
     attn caption --sample 3                   what is on a picture, and where it looked
+    attn tasks                                what there is to do, and how well it is done
     attn models                               the models that ship
     attn help train                           what a command can do
     attn train pairs --data mine.tsv --out mine --minutes 3   a model of your own pairs
@@ -152,6 +153,7 @@ int parsed(const std::vector<std::string>& arguments, const Streams& streams) {
 
   Action action;
   for (const tasks::Task* task : tasks::all_tasks()) add_task(app, *task, action);
+  add_tasks(app, action);
   add_models(app, action);
   add_train(app, action);
   add_eval(app, action);
