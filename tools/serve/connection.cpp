@@ -178,6 +178,7 @@ void Connection::on_request() {
     });
   };
   if (lobby_.queue->push(std::move(job))) return;
+  if (lobby_.closing) return send(error_response(503, "the server is being closed"));
   Response busy = error_response(429, "too many requests are waiting; try again soon");
   busy.headers.emplace_back("Retry-After", "1");
   send(std::move(busy));
