@@ -155,13 +155,16 @@ bool is_text(const std::string& argument, bool takes_words) {
          !std::filesystem::exists(argument, ignored);
 }
 
-std::string text_of(const std::string& argument, bool takes_words = false) {
-  if (is_text(argument, takes_words)) return argument;
+std::string text_of(const std::string& argument, const tasks::TaskCard& card) {
+  const bool is_part = card.reads == Reads::parts;
+  if (is_text(argument, card.takes_words) || (is_part && argument.empty())) return argument;
   std::error_code ignored;
   if (!std::filesystem::exists(argument, ignored))
     fail<FileError>(files::in_quotes(argument),
                     " cannot be opened: there is no such file; a text ",
-                    "is given with --text, or as lines of standard input with -");
+                    is_part ? "has several words, or is a part of a line of standard input "
+                              "with -"
+                            : "is given with --text, or as lines of standard input with -");
   return files::read_text(argument, kLargestFile);
 }
 
@@ -458,7 +461,7 @@ std::vector<Question> questions_of(const tasks::Task& task, const TaskOptions& o
     for (std::size_t i = 0; i < options.arguments.size(); ++i) {
       const auto& part = task.card().parts[i];
       const std::string& word = options.arguments[i];
-      input.parts.emplace(part.name, part.file ? text_of(word) : word);
+      input.parts.emplace(part.name, part.file ? text_of(word, task.card()) : word);
     }
     return {Question{std::move(input), "the input"}};
   }
@@ -468,7 +471,7 @@ std::vector<Question> questions_of(const tasks::Task& task, const TaskOptions& o
         questions.push_back({argument, ""});
         break;
       case Reads::files:
-        questions.push_back({text_of(argument, task.card().takes_words), ""});
+        questions.push_back({text_of(argument, task.card()), ""});
         break;
       case Reads::pictures:
         questions.push_back({read_picture(argument), "", argument, argument});
