@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "attn/tasks/fetch/cache.hpp"
+#include "attn/tasks/task.hpp"
 #include "tools/attn/png.hpp"
 #include "tools/say.hpp"
 
@@ -54,6 +55,22 @@ TEST(ShippedModels, EntailWhatFollows) {
   EXPECT_EQ(say({"entail", "A man is playing a guitar.", "The man is asleep."})
                 .out.rfind("contradiction\n", 0),
             0u);
+  unsetenv("ATTN_MODELS");
+}
+
+TEST(ShippedModels, FillTheBlankWithAName) {
+  ASSERT_EQ(setenv("ATTN_MODELS", ATTN_SHIPPED_MODELS, 1), 0);
+  const tasks::TaskCard& card = tasks::task_named("cloze").card();
+  const std::string& text = card.parts.at(0).example;
+  const Said said = say({"cloze", text, card.parts.at(1).example});
+  EXPECT_EQ(said.out.substr(0, said.out.find('\n')), "Egypt") << said.err;
+  EXPECT_TRUE(said.err.empty()) << said.err;
+  // Of what is no question, and no file, it says so.
+  EXPECT_EQ(say({"cloze", text, "And he went."}).status, failure);
+  EXPECT_NE(say({"cloze", "", "And _____ went."}).err.find("a text without a name"),
+            std::string::npos);
+  EXPECT_EQ(say({"cloze", "no-such-file", "And _____ went."}).err.find("--text"),
+            std::string::npos);
   unsetenv("ATTN_MODELS");
 }
 

@@ -136,6 +136,18 @@ const std::vector<Figure>& figures() {
         "the milk.",
         "Where is the milk?"},
        {}},
+      {"a-blank-looks-for-a-name",
+       "A blank looks for a name",
+       "Attention over attention (Cui et al., 2017): each word of a question looks at the "
+       "text, here at its names, and how much a word of the question counts is decided by "
+       "what the text looks at; the last row is what comes of both. The commonest name is "
+       "Asa's, but who comes up out of a land needs a land: the blank and the words beside it "
+       "look at Egypt.",
+       {"cloze",
+        "Now Tobiah had a brother in Egypt, and his name was Asa. And Tobiah wrote letters "
+        "unto Asa, saying, Come thou to me. And Asa went up out of Egypt.",
+        "And he came up out of the land of _____."},
+       {}},
       {"entailment",
        "Does one sentence follow from another?",
        "Each row is a word of the hypothesis, each column a word of the premise. Two "

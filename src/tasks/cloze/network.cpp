@@ -18,6 +18,7 @@
 #include "attn/files/json.hpp"
 #include "attn/files/printable.hpp"
 #include "attn/maps/map.hpp"
+#include "attn/nn/init.hpp"
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/learner.hpp"
@@ -25,6 +26,7 @@
 #include "attn/tasks/value.hpp"
 #include "attn/tensor/ops/loss.hpp"
 #include "attn/tensor/ops/normalise.hpp"
+#include "attn/tensor/random.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "attn/text/tokeniser.hpp"
 #include "attn/text/unicode.hpp"
@@ -37,6 +39,8 @@ namespace {
 constexpr std::size_t kMostBytes = std::size_t{4} << 20;
 constexpr std::size_t kMostText = 800;      ///< words, the last ones
 constexpr std::size_t kMostQuestion = 120;  ///< words
+/// With more unknown words than this share, names aside, an answer says so.
+constexpr double kManyUnknown = 0.1;
 /// Columns of a picture.
 constexpr std::size_t kMostShown = 60;
 
@@ -99,6 +103,51 @@ std::vector<std::string> ranked_names(const std::vector<std::string>& tokens,
   return ranked;
 }
 
+/// One of `share` draws.
+bool happens(double share, Random& random) {
+  return static_cast<double>(random.next() >> 11) * 0x1p-53 < share;
+}
+
+/// A share of the names becomes unknown wherever they stand, so that the places of a name tell
+/// of it, and not what it is called: those of a user are in no book.
+void forget_names(Passage& passage, double share, Random& random) {
+  std::vector<bool> gone{false};
+  for (std::size_t name = 0; name < passage.candidates.size(); ++name)
+    gone.push_back(happens(share, random));
+  const auto forget = [&](std::vector<std::int64_t>& words,
+                          const std::vector<std::int64_t>& names) {
+    for (std::size_t i = 0; i < words.size(); ++i)
+      if (gone[static_cast<std::size_t>(names[i])]) words[i] = text::Mark::unknown;
+  };
+  forget(passage.text, passage.names);
+  forget(passage.question, passage.question_names);
+}
+
+/// Words that are no names of the text: unknown ones and all.
+struct Known {
+  std::size_t unknown = 0;
+  std::size_t words = 0;
+
+  bool is_strange() const {
+    return static_cast<double>(unknown) > kManyUnknown * static_cast<double>(words);
+  }
+};
+
+Known known_of(const Passage& passage) {
+  Known known;
+  const auto count = [&](const std::vector<std::int64_t>& words,
+                         const std::vector<std::int64_t>& names) {
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      if (names[i] > 0) continue;
+      ++known.words;
+      known.unknown += words[i] == text::Mark::unknown ? 1 : 0;
+    }
+  };
+  count(passage.text, passage.names);
+  count(passage.question, passage.question_names);
+  return known;
+}
+
 std::set<std::string> texts_in(const nlohmann::json& facts, const char* name,
                                const std::string& where) {
   std::set<std::string> texts;
@@ -157,8 +206,11 @@ Passage ClozeNetwork::passage_of(const Input& input) const {
 Learner::Lesson ClozeNetwork::loss(std::span<const Example* const> batch) const {
   std::vector<Passage> passages;
   std::vector<std::int64_t> answers;
+  // A stream of its own, so that dropout draws the same whatever is forgotten.
+  Random own(nn::random().next());
   for (const Example* example : batch) {
     passages.push_back(passage_of(example->input()));
+    forget_names(passages.back(), model_.at("forget").get<double>(), own);
     const auto& names = passages.back().candidates;
     const auto at = std::find(names.begin(), names.end(), example->targets.front());
     // A name that is not among the most common ones teaches nothing.
@@ -217,6 +269,11 @@ Reply ClozeNetwork::reply(const Input& input, const Passage& passage,
   if (tokens_of(question_of(input)).size() > kMostQuestion)
     reply.notes.push_back("of the question the " + std::to_string(kMostQuestion) +
                           " words around the blank are read");
+  const Known known = known_of(passage);
+  reply.unfamiliar = known.is_strange();
+  if (reply.unfamiliar)
+    reply.notes.push_back(std::to_string(known.unknown) + " of " + std::to_string(known.words) +
+                          " words are unknown to the model: the name is a guess");
   reply.answers = {best};
   reply.pieces.push_back({text_of(input), reply.cut, {}, {std::move(best)}});
   return reply;

@@ -140,25 +140,29 @@ class ClozeTask final : public NetworkTask {
             "of the text\n"
             "is as likely as the words of the question look at it. The answer is one of the "
             "names of the\n"
-            "text, words with a capital; the blank is _____ or XXXXX. No model ships yet.\n"
+            "text, words with a capital that the question does not have; the blank is _____ or "
+            "XXXXX. The\n"
+            "last 800 words of a text are read.\n"
             "\nExamples:\n"
-            "    attn train cloze --out names --minutes 7 --device gpu\n"
-            "    attn cloze TEXT.txt \"And _____ answered him.\" --model names --map "
-            "looked.svg",
+            "    attn cloze \"Saul sent David away. And Jonathan loved David.\" \"And _____ "
+            "told David.\"\n"
+            "    attn cloze TEXT.txt \"And _____ answered him.\" --map looked.svg\n"
+            "    printf 'Ann met Bob. And Bob went to Rome.\\tThen _____ left Rome.\\n' | attn "
+            "cloze -\n"
+            "    attn train cloze --out names --minutes 10",
         .metric = "accuracy",
         .score = "accuracy",
         .example = "",
-        .ships = false,
         .one_example = "question",
         .examples = "questions",
         .reads = TaskCard::Reads::parts,
         .argument = "parts",
         .argument_help = "The text and the question",
         .parts = {{"text", "A text file, or the text itself", true,
-                   "And Ruth said to Naomi, Let me go to the field. And Naomi said, Go, my "
-                   "daughter. And Boaz came from Bethlehem."},
+                   "Now Tobiah had a brother in Egypt, and his name was Asa. And Tobiah wrote "
+                   "letters unto Asa, saying, Come thou to me. And Asa went up out of Egypt."},
                   {"question", "What is asked, with a blank: _____", false,
-                   "And _____ went, and gleaned in the field of Boaz."}}};
+                   "And he came up out of the land of _____."}}};
     return kCard;
   }
 
@@ -180,7 +184,10 @@ class ClozeTask final : public NetworkTask {
             number("hidden", "model.hidden", "State of each direction of the encoder",
                    Kind::whole, 4, 1024),
             number("dropout", "model.dropout", "Share of features left out while learning",
-                   Kind::real, 0.0, 0.9)};
+                   Kind::real, 0.0, 0.9),
+            number("forget", "model.forget",
+                   "Share of names that become unknown words while learning", Kind::real, 0.0,
+                   0.9)};
   }
 
   Corpus corpus(const Json&, const Say& say) const override {
@@ -240,15 +247,19 @@ class ClozeTask final : public NetworkTask {
 
  protected:
   Json initial(const Json&) const override {
-    return {
-        {"model", {{"attention", "over"}, {"words", 64}, {"hidden", 96}, {"dropout", 0.3}}}};
+    return {{"model",
+             {{"attention", "over"},
+              {"words", 64},
+              {"hidden", 64},
+              {"dropout", 0.3},
+              {"forget", 0.2}}}};
   }
 
   TrainingOptions training(const Json&) const override {
-    return {.batch_tokens = 12000,
+    return {.batch_tokens = 6000,
             .rate = 2e-3,
             .warm_up = 200,
-            .average = 0.998,
+            .average = 0.999,
             .evaluate_every = 500,
             .evaluate_on = 1000,
             .patience = 0};

@@ -36,8 +36,7 @@ const Task& task() {
 }
 
 /// Three people, each with a thing of their own; it is asked who has one of the things.
-Corpus owners() {
-  const Texts people{"Ann", "Bob", "Cid", "Dan"};
+Corpus owners(const Texts& people = {"Ann", "Bob", "Cid", "Dan"}) {
   const Texts things{"lamp", "ring", "book"};
   Random random(5);
   Corpus corpus;
@@ -68,27 +67,34 @@ class ClozeTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     scratch_ = std::make_unique<Scratch>();
-    accuracy_ = train("over", 150);
-    answerer_ = std::make_unique<Answerer>(scratch_->path() / "over");
+    accuracy_ = train("over", 0.0);
+    answerer_ = std::make_unique<Answerer>(scratch_->path() / "over-0.000000-owners");
   }
   static void TearDownTestSuite() {
     answerer_.reset();
     scratch_.reset();
   }
 
-  static double train(const std::string& reader, std::int64_t steps) {
+  /// Learns who owns what, and returns the score on the test part.
+  static double train(const std::string& reader, double forget,
+                      const Corpus& corpus = owners()) {
+    constexpr std::int64_t kSteps = 150;
     TrainingRun run = task().defaults({}, nullptr);
-    task().read(
-        {{"model", {{"attention", reader}, {"words", 16}, {"hidden", 16}, {"dropout", 0.0}}}},
-        "the test", run.what);
-    run.where.folder = scratch_->path() / reader;
+    task().read({{"model",
+                  {{"attention", reader},
+                   {"words", 16},
+                   {"hidden", 16},
+                   {"dropout", 0.0},
+                   {"forget", forget}}}},
+                "the test", run.what);
+    run.where.folder =
+        scratch_->path() / (reader + "-" + std::to_string(forget) + "-" + corpus.name);
     run.how.batch_tokens = 480;
     run.how.rate = 0.02;
     run.how.warm_up = 10;
     run.how.average = 0.9;
-    run.how.evaluate_every = steps;
-    run.budget.steps = steps;
-    const Corpus corpus = owners();
+    run.how.evaluate_every = kSteps;
+    run.budget.steps = kSteps;
     save_run(run);
     const auto learner = task().learner(run, corpus, {});
     learner->begin(run.where.folder);
@@ -114,7 +120,7 @@ double ClozeTest::accuracy_ = 0.0;
 TEST_F(ClozeTest, BothReadersFindWhoIsMeant) {
   // One of three is right by chance.
   EXPECT_GT(accuracy_, 90.0);
-  EXPECT_GT(train("sum", 150), 90.0);
+  EXPECT_GT(train("sum", 0.0), 90.0);
   EXPECT_LT(task().baselines(owners()).front().scores.front().value, 60.0);
 }
 
@@ -140,6 +146,17 @@ TEST_F(ClozeTest, TakesNamesThatItNeverSawAndNeverOnesOfTheQuestion) {
   EXPECT_EQ(std::get<Labels>(*reply.answers.front().output).size(), 1u);
 }
 
+TEST_F(ClozeTest, AReaderThatForgotNamesGoesByWhereTheyStand) {
+  // Where Ann is the answer to all questions, her name gives it away.
+  Corpus corpus = owners();
+  corpus.name = "what is Ann's";
+  for (auto* part : {&corpus.train, &corpus.development})
+    std::erase_if(*part, [](const Example& one) { return one.targets.front() != "Ann"; });
+  corpus.test = owners({"Eve", "Fay", "Gus", "Hal"}).test;
+  EXPECT_LT(train("over", 0.0, corpus), 70.0);
+  EXPECT_GT(train("over", 0.5, corpus), 90.0);
+}
+
 TEST_F(ClozeTest, RefusesWhatHasNoAnswer) {
   const std::string text = "now Bob took the ring.";
   const auto refusal = [&](const std::string& a, const std::string& b) {
@@ -159,11 +176,23 @@ TEST_F(ClozeTest, RefusesWhatHasNoAnswer) {
     EXPECT_NE(refusal(a, b), "") << a.substr(0, 20) << " | " << b;
 }
 
+TEST_F(ClozeTest, SaysSoOfWordsThatItDoesNotKnow) {
+  const Reply known = (*answerer_)(input("now Bob took the ring.", "so _____ has the ring."));
+  EXPECT_FALSE(known.unfamiliar);
+  EXPECT_TRUE(known.notes.empty());
+  const Reply strange = (*answerer_)(
+      input("yesterday Zelda repaired our router.", "so _____ restarted the server."));
+  EXPECT_TRUE(strange.unfamiliar);
+  ASSERT_EQ(strange.notes.size(), 1u);
+  EXPECT_NE(strange.notes.front().find("6 of 11 words"), std::string::npos)
+      << strange.notes.front();
+}
+
 TEST_F(ClozeTest, ReadsTheEndOfAnEndlessText) {
   std::string text = "Ann took it.";
   for (int i = 0; i < 5000; ++i) text += " now Bob took the ring.";
   std::string question = "so _____ has the ring";
-  for (int i = 0; i < 5000; ++i) question += " again";
+  for (int i = 0; i < 5000; ++i) question += " ring";
   const Reply reply = (*answerer_)(input(text, question));
   EXPECT_TRUE(reply.cut);
   EXPECT_EQ(reply.notes.size(), 2u);
