@@ -40,6 +40,7 @@
 #include "attn/tensor/ops/loss.hpp"
 #include "attn/tensor/ops/normalise.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
+#include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/random.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "attn/text/tokeniser.hpp"
@@ -74,6 +75,7 @@ struct ClassifierOptions {
   double word_dropout;
   double smoothing;
   bool maxima;
+  bool bag;
 };
 
 ClassifierOptions options_of(const Json& model, const std::string& where) {
@@ -95,7 +97,8 @@ ClassifierOptions options_of(const Json& model, const std::string& where) {
           .dropout = real("dropout"),
           .word_dropout = real("word_dropout"),
           .smoothing = real("label_smoothing"),
-          .maxima = files::to_text(files::member(model, "maxima", where), where) == "yes"};
+          .maxima = files::to_text(files::member(model, "maxima", where), where) == "yes",
+          .bag = files::to_text(files::member(model, "bag", where), where) == "yes"};
 }
 
 std::vector<std::string> names_of(const Json& facts, const char* key, std::size_t least,
@@ -140,9 +143,10 @@ class Classifier final : public Network {
                                        .hidden = options.hidden,
                                        .layers = options.layers,
                                        .direction = Direction::both}))),
-        out_(add("out",
-                 nn::Linear({.in = features() + (options.maxima ? features() + options.dim : 0),
-                             .out = static_cast<std::int64_t>(labels_.size())}))) {
+        out_(add("out", nn::Linear({.in = features() +
+                                          (options.maxima ? features() + options.dim : 0) +
+                                          (options.bag ? options.dim : 0),
+                                    .out = static_cast<std::int64_t>(labels_.size())}))) {
     if (options_.kind == Kind::hierarchical)
       levels_.emplace(
           add("levels", nn::HierarchicalAttention({.word_dim = features(),
@@ -321,7 +325,26 @@ class Classifier final : public Network {
       look.pooled = concat({look.pooled, nn::max_pooling(look.states, batch.word_lens).values,
                             nn::max_pooling(words, batch.word_lens).values},
                            1);
+    if (options_.bag) look.pooled = concat({look.pooled, bag_of(words, batch)}, 1);
     return look;
+  }
+
+  /// The sum of a text's words as the reader gets them, [texts, dim], over the root of their
+  /// number, so that long texts are no louder than short ones.
+  Tensor bag_of(const Tensor& words, const TextBatch& batch) const {
+    const auto lens = batch.word_lens.to_vector<std::int64_t>();
+    const auto sentences = static_cast<std::size_t>(batch.sentences);
+    std::vector<float> shares(lens.size(), 0.0f);
+    for (std::size_t begin = 0; begin < lens.size(); begin += sentences) {
+      std::int64_t all = 0;
+      for (std::size_t i = begin; i < begin + sentences; ++i) all += lens[i];
+      for (std::size_t i = begin; i < begin + sentences; ++i)
+        shares[i] = static_cast<float>(lens[i]) / std::sqrt(static_cast<float>(all));
+    }
+    const Tensor weights =
+        Tensor::from(shares, {batch.word_lens.size(0), 1}).to(words.device());
+    const Tensor means = nn::average_pooling(words, batch.word_lens).output;
+    return sum((means * weights).reshape({batch.texts, batch.sentences, options_.dim}), 1);
   }
 
   /// The state of each word beside what it attends to. Liu and Lane, 2016.

@@ -121,6 +121,9 @@ class ClassifyTask final : public NetworkTask {
                "Whether the largest value of each feature stands beside what is pooled (not\n"
                "with --kind hierarchical)",
                {"yes", "no"}),
+        choice("bag", "model.bag", About::model,
+               "Whether the sum of all words, unread by the GRU, stands beside what is pooled",
+               {"yes", "no"}),
         whole("dim", "model.dim", "Size of a word", 1, 1024),
         whole("hidden", "model.hidden", "Size of each direction of the GRU", 1, 1024),
         whole("layers", "model.layers", "Layers of the GRU that reads words", 1, 4),
@@ -209,6 +212,7 @@ class ClassifyTask final : public NetworkTask {
             {"model",
              {{"kind", kind},
               {"maxima", has_maxima ? "yes" : "no"},
+              {"bag", "no"},
               {"dim", 64},
               {"hidden", 64},
               {"layers", 1},

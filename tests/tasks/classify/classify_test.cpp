@@ -228,11 +228,12 @@ std::string table_orders(int count) {
 class Classify : public testing::Test {
  protected:
   fs::path trained(const std::string& kind, const std::string& lines,
-                   const std::string& about = classify::kOwn) {
+                   const std::string& about = classify::kOwn, const std::string& bag = "no") {
     const json asked{{"about", about},
                      {"data", scratch_.write(kind + ".tsv", lines).string()},
                      {"model",
                       {{"kind", kind},
+                       {"bag", bag},
                        {"dim", 16},
                        {"hidden", 12},
                        {"pieces", 64},
@@ -300,6 +301,21 @@ TEST_F(Classify, HasABaselineWithoutAttention) {
       std::get<maps::Document>(answerer.model().map(text, answerer(text).pieces.front()));
   for (const maps::Word& word : document.sentences.front().words)
     EXPECT_TRUE(test::close(word.weight, 0.25, test::kFloatModel));
+}
+
+TEST_F(Classify, WithABagAnswersTheSameWhateverStandsBesideAText) {
+  for (const std::string& kind : {std::string("flat"), std::string("hierarchical")}) {
+    const Answerer answerer(trained(kind, coloured_texts(160), classify::kOwn, "yes"));
+    const std::string text = "two three four. And blue seven.";
+    const double alone = answerer(text).answers.front().log_probability;
+    std::string longer = text;
+    for (int i = 0; i < 3; ++i) longer += " And " + text;
+    const std::vector<Input> inputs{Input(text), Input(longer)};
+    const std::vector<Reply> replies = answerer.model().answer(inputs, {}, {});
+    EXPECT_EQ(replies[0].answers.front().text, "cold");
+    EXPECT_TRUE(
+        test::close(replies[0].answers.front().log_probability, alone, test::kFloatModel));
+  }
 }
 
 TEST_F(Classify, FindsSlots) {
