@@ -10,12 +10,16 @@
 # g++ 12 takes plain uses of std::string for overlapping copies (GCC bug 105329). In a group
 # (attn_unity) a local name lies beside the parameters of other files, and a type in a namespace
 # without a name no longer in the main file: two warnings that mean nothing there.
+# Functors join lanes and bools alike by & and |, which clang would have as && and ||; and it tells
+# that stable_sort of libstdc++ 12 calls what libstdc++ itself deprecates.
 add_library(attn_warnings INTERFACE)
 target_compile_options(attn_warnings INTERFACE
   -Wall -Wextra
   $<IF:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>,$<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>,-Wshadow>
   -Wconversion -Wno-sign-conversion
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+  $<$<CXX_COMPILER_ID:Clang>:-Wno-bitwise-instead-of-logical>
+  $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>
   $<$<BOOL:${ATTN_WERROR}>:-Werror>)
 
 # attn_split_kernel_sources(<list> <kernel list>): moves the files that lie in an isa/ folder
