@@ -136,6 +136,15 @@ const std::vector<Figure>& figures() {
         "the milk.",
         "Where is the milk?"},
        {}},
+      {"a-reply-and-its-turns",
+       "A reply looks at turns, and at their words",
+       "Hierarchical attention in a dialogue: while each word of the reply (a row) is written, "
+       "the model looks at the turns, whose columns come first (U the user's, S the system's), "
+       "and at the words within each, which share the weight of their turn. What the user said "
+       "is copied from where it stands; what only a database could know stands in brackets.",
+       {"chat", "I would like to see a movie in Fremont tonight.",
+        "What kind of movie do you like?", "A comedy, please."},
+       {}},
       {"entailment",
        "Does one sentence follow from another?",
        "Each row is a word of the hypothesis, each column a word of the premise. Two "

@@ -1,5 +1,7 @@
 // Dialogues as examples to learn from and to be judged by.
 
+#include "attn/tasks/corpus.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +11,6 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
-#include "attn/tasks/corpus.hpp"
 #include "attn/text/unicode.hpp"
 #include "tasks/chat/candidates.hpp"
 #include "tasks/chat/dialogue.hpp"
@@ -19,11 +20,12 @@ namespace attn::tasks::chat {
 namespace {
 
 /// A dialogue as it is read.
-struct Told {
+struct Script {
   std::string id;
   std::string service;
-  std::vector<std::string> turns;    ///< the user's first
-  std::vector<std::string> replies;  ///< to each of the user's turns, slots for what is not said
+  std::vector<std::string> turns;  ///< the user's first
+  std::vector<std::string>
+      replies;  ///< to each of the user's turns, slots for what is not said
   std::vector<State> states;
   std::vector<std::vector<SlotValue>> values;  ///< of the system's acts, a list a reply
 };
@@ -42,47 +44,48 @@ std::vector<std::string_view> fields_of(std::string_view line) {
 }
 
 /// Dialogues of more turns than are read would teach what is not there: their end is left out.
-void add_whole(const Told& told, std::vector<Example>& part) {
-  const std::size_t turns = std::min(told.turns.size(), kMostTurns);
-  const std::size_t pairs = std::min(told.replies.size(), turns / 2);
+void add_whole(const Script& script, std::vector<Example>& part) {
+  const std::size_t turns = std::min(script.turns.size(), kMostTurns);
+  const std::size_t pairs = std::min(script.replies.size(), turns / 2);
   if (pairs == 0) return;
   Example& example = part.emplace_back();
-  example.id = told.service + " " + told.id;
+  example.id = script.service + " " + script.id;
   example.source = text_of(std::vector<std::string>(
-      told.turns.begin(), told.turns.begin() + static_cast<std::ptrdiff_t>(turns)));
-  for (std::size_t i = 0; i < pairs; ++i) example.targets.push_back(told.replies[i]);
-  for (std::size_t i = 0; i < pairs; ++i) example.targets.push_back(text_of(told.states[i]));
+      script.turns.begin(), script.turns.begin() + static_cast<std::ptrdiff_t>(turns)));
+  for (std::size_t i = 0; i < pairs; ++i) example.targets.push_back(script.replies[i]);
+  for (std::size_t i = 0; i < pairs; ++i) example.targets.push_back(text_of(script.states[i]));
 }
 
 /// As it would be if the model had said what the system says.
-Told told_in_brackets(const Told& told) {
-  Told own{told.id + " in brackets", told.service, {}, {}, {}, {}};
-  for (std::size_t i = 0; i < told.replies.size(); ++i) {
-    own.turns.push_back(told.turns[2 * i]);
-    own.states.push_back(bracketed(told.states[i], text_of(own.turns)));
+Script in_brackets(const Script& script) {
+  Script own{script.id + " in brackets", script.service, {}, {}, {}, {}};
+  for (std::size_t i = 0; i < script.replies.size(); ++i) {
+    own.turns.push_back(script.turns[2 * i]);
+    own.states.push_back(bracketed(script.states[i], text_of(own.turns)));
     own.replies.push_back(
-        bracketed(told.turns[2 * i + 1], told.values[i], text_of(own.turns)));
+        bracketed(script.turns[2 * i + 1], script.values[i], text_of(own.turns)));
     own.turns.push_back(own.replies.back());
   }
   return own;
 }
 
 /// An example for each of the user's turns that is answered.
-void add_turns(const Told& told, std::vector<Example>& part, std::vector<std::string>& right) {
-  for (std::size_t i = 0; i < told.replies.size(); ++i) {
+void add_turns(const Script& script, std::vector<Example>& part,
+               std::vector<std::string>& right) {
+  for (std::size_t i = 0; i < script.replies.size(); ++i) {
     Example& example = part.emplace_back();
-    example.id = told.service + " " + told.id + " turn " + std::to_string(2 * i);
+    example.id = script.service + " " + script.id + " turn " + std::to_string(2 * i);
     example.source = text_of(std::vector<std::string>(
-        told.turns.begin(), told.turns.begin() + static_cast<std::ptrdiff_t>(2 * i + 1)));
-    example.targets = {told.replies[i], text_of(told.states[i])};
-    right.push_back(told.turns[2 * i + 1]);
+        script.turns.begin(), script.turns.begin() + static_cast<std::ptrdiff_t>(2 * i + 1)));
+    example.targets = {script.replies[i], text_of(script.states[i])};
+    right.push_back(script.turns[2 * i + 1]);
   }
 }
 
 void add_candidates(const std::vector<std::string>& right, std::vector<Example>& part) {
   const std::vector<std::string> choices = draw_candidates(right);
   for (std::size_t i = 0; i < part.size(); ++i)
-    part[i].parts = {{"text", part[i].source}, {"candidates", choices[i]}};
+    part[i].parts = {{"text", part[i].source}, {"to_choose_from", choices[i]}};
 }
 
 /// Puts the dialogues of each part into examples.
@@ -99,22 +102,23 @@ struct Parts {
 };
 
 /// One line of the prepared file.
-void take(const std::vector<std::string_view>& fields, const std::string& place, Told& told) {
+void take(const std::vector<std::string_view>& fields, const std::string& place,
+          Script& script) {
   const bool by_user = fields[4] == "U";
-  if ((!by_user && fields[4] != "S") || by_user != (told.turns.size() % 2 == 0))
+  if ((!by_user && fields[4] != "S") || by_user != (script.turns.size() % 2 == 0))
     fail<FileError>(place, ": user and system take turns, U first");
   const std::string_view utterance = fields[5];
   if (by_user) {
-    told.states.push_back(state_of_file(fields[7]));
+    script.states.push_back(state_of_file(fields[7]));
   } else {
-    told.values.push_back(values_of_acts(fields[6]));
-    told.replies.push_back(bracketed(utterance, told.values.back(), text_of(told.turns)));
+    script.values.push_back(values_of_acts(fields[6]));
+    script.replies.push_back(bracketed(utterance, script.values.back(), text_of(script.turns)));
   }
-  told.turns.emplace_back(utterance);
+  script.turns.emplace_back(utterance);
 }
 
 /// A line of a user's own file, without "U:" or "S:".
-std::string_view said_in(std::string_view line) {
+std::string_view without_speaker(std::string_view line) {
   if (line.starts_with("U:") || line.starts_with("S:")) line.remove_prefix(2);
   while (!line.empty() && line.front() == ' ') line.remove_prefix(1);
   return line;
@@ -127,15 +131,15 @@ Corpus parse_prepared(std::string_view text, const std::string& where) {
   Parts parts;
   parts.corpus.name = "Schema-Guided Dialogue";
   parts.corpus.shuffled = true;
-  Told told;
+  Script script;
   std::string part;
   const auto end = [&] {
-    if (part == "train") add_whole(told, parts.corpus.train);
-    if (part == "train" && split_place(told.id) < kBracketedShare)
-      add_whole(told_in_brackets(told), parts.corpus.train);
-    if (part == "dev") add_turns(told, parts.corpus.development, parts.development);
-    if (part == "test") add_turns(told, parts.corpus.test, parts.test);
-    told = {};
+    if (part == "train") add_whole(script, parts.corpus.train);
+    if (part == "train" && split_place(script.id) < kBracketedShare)
+      add_whole(in_brackets(script), parts.corpus.train);
+    if (part == "dev") add_turns(script, parts.corpus.development, parts.development);
+    if (part == "test") add_turns(script, parts.corpus.test, parts.test);
+    script = {};
   };
   for (std::size_t number = 1; !text.empty(); ++number) {
     const std::string place = where + ", line " + std::to_string(number);
@@ -144,9 +148,9 @@ Corpus parse_prepared(std::string_view text, const std::string& where) {
       fail<FileError>(place, " has ", fields.size(), " fields; ", kFields, " are accepted");
     if (fields[3] == "0") end();
     part = fields[0];
-    told.id = fields[1];
-    told.service = fields[2];
-    take(fields, place, told);
+    script.id = fields[1];
+    script.service = fields[2];
+    take(fields, place, script);
   }
   end();
   return std::move(parts).finished();
@@ -155,44 +159,45 @@ Corpus parse_prepared(std::string_view text, const std::string& where) {
 Corpus parse_own(std::string_view text, const std::string& where) {
   Parts parts;
   parts.corpus.shuffled = true;
-  Told told;
+  Script script;
   std::size_t dialogues = 0;
   const auto end = [&] {
-    if (told.turns.empty()) return;
-    told.id = std::to_string(++dialogues);
-    told.service = "own";
-    told.states.resize(told.replies.size());
-    const double share = split_place("dialogue " + told.id);
+    if (script.turns.empty()) return;
+    script.id = std::to_string(++dialogues);
+    script.service = "own";
+    script.states.resize(script.replies.size());
+    const double share = split_place("dialogue " + script.id);
     if (share < 0.1) {
-      add_turns(told, parts.corpus.test, parts.test);
+      add_turns(script, parts.corpus.test, parts.test);
     } else if (share < 0.2) {
-      add_turns(told, parts.corpus.development, parts.development);
+      add_turns(script, parts.corpus.development, parts.development);
     } else {
-      add_whole(told, parts.corpus.train);
+      add_whole(script, parts.corpus.train);
     }
-    told = {};
+    script = {};
   };
   while (!text.empty()) {
-    const auto fields = fields_of(said_in(take_line(text)));
+    const auto fields = fields_of(without_speaker(take_line(text)));
     if (text::split_words(fields.front()).empty()) {
       end();
     } else {
-      if (told.turns.size() % 2 == 1) {
-        told.replies.emplace_back(fields.front());
+      if (script.turns.size() % 2 == 1) {
+        script.replies.emplace_back(fields.front());
       } else {
-        told.states.push_back(
-            fields.size() > 1 ? state_of_file(" " + std::string(fields[1])) : State());
+        script.states.push_back(fields.size() > 1 ? state_of_file(" " + std::string(fields[1]))
+                                                  : State());
       }
-      told.turns.emplace_back(fields.front());
+      script.turns.emplace_back(fields.front());
     }
   }
   end();
-  const Corpus& made = parts.corpus;
-  if (made.train.empty() || made.development.empty() || made.test.empty())
-    fail<FileError>(where, " has ", dialogues, " dialogues with ", made.train.size(),
-                    " to learn from, and ", made.development.size(), " and ", made.test.size(),
-                    " replies for development and test; each part needs one: about 30 dialogues "
-                    "are enough");
+  const Corpus& corpus = parts.corpus;
+  if (corpus.train.empty() || corpus.development.empty() || corpus.test.empty())
+    fail<FileError>(
+        where, " has ", dialogues, " dialogues with ", corpus.train.size(),
+        " to learn from, and ", corpus.development.size(), " and ", corpus.test.size(),
+        " replies for development and test; each part needs one: about 30 dialogues "
+        "are enough");
   return std::move(parts).finished();
 }
 

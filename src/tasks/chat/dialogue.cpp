@@ -52,9 +52,10 @@ std::string with_slots_apart(std::string_view turn) {
     const std::size_t close = turn.find(']', std::min(open, turn.size()));
     if (close == std::string_view::npos) break;
     std::string name(turn.substr(open, close + 1 - open));
-    const bool is_slot = name.size() > 2 && std::all_of(name.begin() + 1, name.end() - 1, [](char c) {
-                           return c == ' ' || c == '_' || (c >= 'a' && c <= 'z');
-                         });
+    const bool is_slot =
+        name.size() > 2 && std::all_of(name.begin() + 1, name.end() - 1, [](char c) {
+          return c == ' ' || c == '_' || (c >= 'a' && c <= 'z');
+        });
     out.append(turn.substr(0, open));
     if (is_slot) std::replace(name.begin(), name.end(), ' ', '_');
     out += is_slot ? " " + name + " " : name;
@@ -224,9 +225,9 @@ State state_of(const std::vector<std::string>& words) {
   for (auto at = words.begin(); at != words.end();) {
     const auto end = std::find(at, words.end(), ";");
     const bool fits = end - at > 2 && at[1] == "=";
-    const bool is_new = fits && std::none_of(state.begin(), state.end(), [&](const SlotValue& one) {
-      return one.first == *at;
-    });
+    const bool is_new =
+        fits && std::none_of(state.begin(), state.end(),
+                             [&](const SlotValue& one) { return one.first == *at; });
     if (is_new) state.emplace_back(*at, sentence_of({at + 2, end}));
     at = end == words.end() ? end : end + 1;
   }
@@ -248,7 +249,7 @@ std::string service_of(const Example& example) {
 }
 
 std::vector<std::string> candidates_of(const Input& input) {
-  const auto* text = input.find<std::string>("candidates");
+  const auto* text = input.find<std::string>("to_choose_from");
   return text == nullptr ? std::vector<std::string>() : turns_of(*text);
 }
 

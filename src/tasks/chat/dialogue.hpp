@@ -1,5 +1,5 @@
-/// A dialogue: turns by turns the user's and the system's, what is said as words, the state that
-/// the user's wishes make, and the examples that the prepared file holds.
+/// A dialogue: turns by turns the user's and the system's, what is said as words, the state
+/// that the user's wishes make, and the examples that the prepared file holds.
 
 #pragma once
 
@@ -66,13 +66,13 @@ std::vector<std::string> candidates_of(const Input& input);
 /// The prepared file: split, dialogue, service, turn, speaker, utterance, acts, state. An
 /// example to learn from is a whole dialogue: its targets are the replies to each of the user's
 /// turns, then the states. Of a third of them there is one more with the system's turns in
-/// brackets, too, as a model's own turns are. Of the other parts it is a dialogue up to a user's turn, with the
-/// reply, the state, and ten replies to choose from.
+/// brackets, too, as a model's own turns are. Of the other parts it is a dialogue up to a
+/// user's turn, with the reply, the state, and ten replies to choose from.
 Corpus parse_prepared(std::string_view text, const std::string& where);
 
 /// A file of one's own: dialogues between blank lines, turns in lines, the first the user's. A
-/// line may begin with "U:" or "S:", and a user's line may end with a tab and its state. A tenth
-/// of the dialogues each is development and test.
+/// line may begin with "U:" or "S:", and a user's line may end with a tab and its state. A
+/// tenth of the dialogues each is development and test.
 Corpus parse_own(std::string_view text, const std::string& where);
 
 }  // namespace attn::tasks::chat

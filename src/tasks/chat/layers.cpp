@@ -54,11 +54,11 @@ const std::vector<std::string>& attention_names() {
   return kNames;
 }
 
-Read Read::select(const Tensor& rows) const {
-  Read some = *this;
+Encoding Encoding::select(const Tensor& rows) const {
+  Encoding some = *this;
   some.dialogues = rows.size(0);
-  for (Tensor* part : {&some.states, &some.there, &some.pooled, &some.turn_states,
-                       &some.word_keys})
+  for (Tensor* part :
+       {&some.states, &some.there, &some.pooled, &some.turn_states, &some.word_keys})
     if (part->defined()) *part = index_select(*part, 0, rows);
   return some;
 }
@@ -76,9 +76,9 @@ Layers::Layers(const LayerOptions& options)
                                          .hidden = options.state}))),
       begin_(add("begin", layer(options.state, options.state))),
       writer_(add("writer", nn::Gru({.in = options.dim, .hidden = options.state}))),
-      read_out_(add("read_out", layer((looks() ? 2 * options.hidden : 0) + options.state +
-                                          options.dim,
-                                      options.dim))),
+      read_out_(add("read_out",
+                    layer((looks() ? 2 * options.hidden : 0) + options.state + options.dim,
+                          options.dim))),
       out_(add("out", layer(options.dim, options.outputs))),
       chooser_{add("choose_dialogue", layer(options.state, options.state)),
                add("choose_reply", layer(2 * options.hidden, options.state))} {
@@ -89,14 +89,12 @@ Layers::Layers(const LayerOptions& options)
   word_query_.emplace(add("word_query", layer(options.state, options.state)));
   word_key_.emplace(add("word_key", layer(features, options.state)));
   if (options.attention == Attention::hierarchical)
-    turn_score_.emplace(
-        add("turn_score", nn::AdditiveScore({.query_dim = options.state,
-                                             .key_dim = options.state,
-                                             .hidden_dim = options.state})));
+    turn_score_.emplace(add("turn_score", nn::AdditiveScore({.query_dim = options.state,
+                                                             .key_dim = options.state,
+                                                             .hidden_dim = options.state})));
   gate_.emplace(add("gate", layer(features + options.state + options.dim, 1)));
-  const Tensor first = options.first_matches.defined()
-                           ? options.first_matches
-                           : Tensor::full({options.matches}, 1.0);
+  const Tensor first = options.first_matches.defined() ? options.first_matches
+                                                       : Tensor::full({options.matches}, 1.0);
   looker_.emplace(Looker{add("choose_query", layer(features, options.state)),
                          add("choose_key", layer(features, options.state)),
                          add("choose_value", layer(features, options.state)),
@@ -133,108 +131,115 @@ Tensor Layers::pooled(const classify::TextBatch& texts) const {
   return pool(dropout_(reader_(embedded(texts), {}, texts.word_lens).out), texts.word_lens);
 }
 
-Read Layers::read(const classify::TextBatch& dialogues) const {
-  Read read{.dialogues = dialogues.texts,
-            .turns = dialogues.sentences,
-            .words = dialogues.words,
-            .states = {},
-            .there = {},
-            .pooled = {},
-            .turn_states = {},
-            .word_keys = {}};
-  const Shape turns{read.dialogues, read.turns, 2 * options_.hidden};
-  const Tensor states =
-      dropout_(reader_(embedded(dialogues), {}, dialogues.word_lens).out);
-  read.pooled = pool(states, dialogues.word_lens).reshape(turns);
+Encoding Layers::read(const classify::TextBatch& dialogues) const {
+  Encoding encoding{.dialogues = dialogues.texts,
+                    .turns = dialogues.sentences,
+                    .words = dialogues.words,
+                    .states = {},
+                    .there = {},
+                    .pooled = {},
+                    .turn_states = {},
+                    .word_keys = {}};
+  const Shape turns{encoding.dialogues, encoding.turns, 2 * options_.hidden};
+  const Tensor states = dropout_(reader_(embedded(dialogues), {}, dialogues.word_lens).out);
+  encoding.pooled = pool(states, dialogues.word_lens).reshape(turns);
   std::vector<std::int64_t> speakers;
-  for (std::int64_t i = 0; i < read.dialogues * read.turns; ++i)
-    speakers.push_back(i % read.turns % 2);
-  const Tensor speaker =
-      embedding(speakers_, Tensor::from(speakers, {read.dialogues, read.turns}).to(device()));
-  read.turn_states = dropout_(dialogue_(concat({read.pooled, speaker}, 2)).out);
-  read.states =
-      states.reshape({read.dialogues, read.turns, read.words, 2 * options_.hidden});
-  read.there = length_mask(dialogues.word_lens, read.words)
-                   .reshape({read.dialogues, read.turns, 1, read.words});
+  for (std::int64_t i = 0; i < encoding.dialogues * encoding.turns; ++i)
+    speakers.push_back(i % encoding.turns % 2);
+  const Tensor speaker = embedding(
+      speakers_, Tensor::from(speakers, {encoding.dialogues, encoding.turns}).to(device()));
+  encoding.turn_states = dropout_(dialogue_(concat({encoding.pooled, speaker}, 2)).out);
+  encoding.states =
+      states.reshape({encoding.dialogues, encoding.turns, encoding.words, 2 * options_.hidden});
+  encoding.there = length_mask(dialogues.word_lens, encoding.words)
+                       .reshape({encoding.dialogues, encoding.turns, 1, encoding.words});
   // The constructor made it for these options.
   // NOLINTNEXTLINE(bugprone-unchecked-optional-access)
-  if (looks()) read.word_keys = (*word_key_)(read.states);
-  return read;
+  if (looks()) encoding.word_keys = (*word_key_)(encoding.states);
+  return encoding;
 }
 
-Tensor Layers::begin(const Read& read, const Tensor& places) const {
-  return tanh(begin_(embedding(read.turn_states.flatten(0, 1), places)));
+Tensor Layers::begin(const Encoding& encoding, const Tensor& positions) const {
+  return tanh(begin_(embedding(encoding.turn_states.flatten(0, 1), positions)));
 }
 
-Layers::Written Layers::write(const classify::TextBatch& words, const Tensor& begin) const {
+Layers::Steps Layers::write(const classify::TextBatch& words, const Tensor& begin) const {
   const Tensor inputs = embedded(words);
   const GruResult run = writer_(inputs, begin.unsqueeze(0), words.word_lens);
   return {inputs, dropout_(run.out), run.state.select(0, 0)};
 }
 
 /// Over all words at once, one softmax.
-Look Layers::look_flat(const Read& read, const Tensor& queries, const Tensor& open) const {
+WordAttention Layers::attend_flat(const Encoding& encoding, const Tensor& queries,
+                                  const Tensor& open) const {
   const std::int64_t count = queries.size(1);
-  const std::int64_t all = read.turns * read.words;
-  const Tensor seen =
-      logical_and(read.there.reshape({read.dialogues, 1, read.turns, read.words})
-                      .expand({read.dialogues, count, read.turns, read.words}),
-                  open.unsqueeze(-1).expand({read.dialogues, count, read.turns, read.words}))
-          .reshape({read.dialogues, count, all});
-  const Attended looked =
-      attend(queries, read.word_keys.reshape({read.dialogues, all, options_.state}),
-             read.states.reshape({read.dialogues, all, 2 * options_.hidden}),
-             spec::scaled_dot(), spec::dense(seen), spec::softmax(),
-             Want::output | Want::weights);
-  return {looked.output, looked.weights, {}, {}};
+  const std::int64_t all = encoding.turns * encoding.words;
+  const Tensor keep =
+      logical_and(
+          encoding.there.reshape({encoding.dialogues, 1, encoding.turns, encoding.words})
+              .expand({encoding.dialogues, count, encoding.turns, encoding.words}),
+          open.unsqueeze(-1).expand(
+              {encoding.dialogues, count, encoding.turns, encoding.words}))
+          .reshape({encoding.dialogues, count, all});
+  const Attended result = attend(
+      queries, encoding.word_keys.reshape({encoding.dialogues, all, options_.state}),
+      encoding.states.reshape({encoding.dialogues, all, 2 * options_.hidden}),
+      spec::scaled_dot(), spec::dense(keep), spec::softmax(), Want::output | Want::weights);
+  return {result.output, result.weights, {}, {}};
 }
 
 /// Turns first, then the words of each: the weight of a word is that of its turn times its own
 /// within the turn.
-Look Layers::look_down(const Read& read, const Tensor& queries, const Tensor& open) const {
+WordAttention Layers::attend_down(const Encoding& encoding, const Tensor& queries,
+                                  const Tensor& open) const {
   const std::int64_t count = queries.size(1);
-  const std::int64_t all = read.turns * read.words;
-  const Tensor to_words = queries.unsqueeze(1).expand(
-      {read.dialogues, read.turns, count, options_.state});
-  Look look;
-  look.word_weights = attend(to_words, read.word_keys, {}, spec::scaled_dot(),
-                             spec::dense(read.there), spec::softmax(), Want::weights)
-                          .weights;
-  look.turn_weights =
+  const std::int64_t all = encoding.turns * encoding.words;
+  const Tensor to_words =
+      queries.unsqueeze(1).expand({encoding.dialogues, encoding.turns, count, options_.state});
+  WordAttention attention;
+  attention.word_weights = attend(to_words, encoding.word_keys, {}, spec::scaled_dot(),
+                                  spec::dense(encoding.there), spec::softmax(), Want::weights)
+                               .weights;
+  attention.turn_weights =
       // The constructor made it for these options.
       // NOLINTNEXTLINE(bugprone-unchecked-optional-access)
       turn_score_
-          ->forward(queries, read.turn_states, read.turn_states, spec::dense(open),
+          ->forward(queries, encoding.turn_states, encoding.turn_states, spec::dense(open),
                     Want::weights)
           .weights;
-  look.weights = times_words(look.turn_weights, look.word_weights)
-                     .reshape({read.dialogues, count, all});
-  look.context =
-      matmul(look.weights, read.states.reshape({read.dialogues, all, 2 * options_.hidden}));
-  return look;
+  attention.weights = times_words(attention.turn_weights, attention.word_weights)
+                          .reshape({encoding.dialogues, count, all});
+  attention.context =
+      matmul(attention.weights,
+             encoding.states.reshape({encoding.dialogues, all, 2 * options_.hidden}));
+  return attention;
 }
 
-Look Layers::look(const Read& read, const Tensor& queries, const Tensor& open) const {
+WordAttention Layers::look(const Encoding& encoding, const Tensor& queries,
+                           const Tensor& open) const {
   if (!looks()) return {};
   // The constructor made it for these options.
   // NOLINTNEXTLINE(bugprone-unchecked-optional-access)
-  const Tensor asked = (*word_query_)(queries);
-  return options_.attention == Attention::flat ? look_flat(read, asked, open)
-                                               : look_down(read, asked, open);
+  const Tensor projection = (*word_query_)(queries);
+  return options_.attention == Attention::flat ? attend_flat(encoding, projection, open)
+                                               : attend_down(encoding, projection, open);
 }
 
-Tensor Layers::joined(const Look& look, const Tensor& states, const Tensor& inputs) const {
-  return looks() ? concat({look.context, states, inputs}, 2) : concat({states, inputs}, 2);
+Tensor Layers::joined(const WordAttention& attention, const Tensor& states,
+                      const Tensor& inputs) const {
+  return looks() ? concat({attention.context, states, inputs}, 2) : concat({states, inputs}, 2);
 }
 
-Tensor Layers::gate(const Look& look, const Tensor& states, const Tensor& inputs) const {
+Tensor Layers::gate(const WordAttention& attention, const Tensor& states,
+                    const Tensor& inputs) const {
   // The constructor made it for these options.
   // NOLINTNEXTLINE(bugprone-unchecked-optional-access)
-  return sigmoid((*gate_)(joined(look, states, inputs))).squeeze(-1);
+  return sigmoid((*gate_)(joined(attention, states, inputs))).squeeze(-1);
 }
 
-Tensor Layers::logits(const Look& look, const Tensor& states, const Tensor& inputs) const {
-  return out_(dropout_(tanh(read_out_(joined(look, states, inputs)))));
+Tensor Layers::logits(const WordAttention& attention, const Tensor& states,
+                      const Tensor& inputs) const {
+  return out_(dropout_(tanh(read_out_(joined(attention, states, inputs)))));
 }
 
 /// Each word of a reply looks for itself in the dialogue, and in its last turn; what it counts
@@ -243,32 +248,32 @@ Tensor Layers::shared_words(const Matches& matches) const {
   // The constructor made it for these options.
   // NOLINTNEXTLINE(bugprone-unchecked-optional-access)
   const Looker& looker = *looker_;
-  const auto counted = [&](const Tensor& table, const Tensor& has, std::int64_t which) {
+  const auto score = [&](const Tensor& table, const Tensor& has, std::int64_t which) {
     const Tensor worth = square(embedding(table.unsqueeze(1), matches.bins)).squeeze(1);
     const Tensor norm = sqrt(sum(matches.replies * worth, 1) + 1.0);
-    const Tensor shared = matmul(has * worth, matches.replies.transpose(0, 1));
-    return shared / norm * looker.match_scale.slice(0, which, which + 1);
+    const Tensor products = matmul(has * worth, matches.replies.transpose(0, 1));
+    return products / norm * looker.match_scale.slice(0, which, which + 1);
   };
-  return counted(looker.match, matches.so_far, 0) +
-         counted(looker.match_last, matches.last, 1);
+  return score(looker.match, matches.so_far, 0) + score(looker.match_last, matches.last, 1);
 }
 
-Tensor Layers::choose(const Read& read, const Tensor& replies, const Tensor& places,
+Tensor Layers::choose(const Encoding& encoding, const Tensor& replies, const Tensor& positions,
                       const Tensor& open, const Matches& matches) const {
   const Tensor behind = gather(
-      read.turn_states, 1,
-      places.unsqueeze(-1).expand({places.size(0), places.size(1), options_.state}));
+      encoding.turn_states, 1,
+      positions.unsqueeze(-1).expand({positions.size(0), positions.size(1), options_.state}));
   const Tensor alike =
       matmul(chooser_.dialogue(behind), chooser_.reply(replies).transpose(0, 1));
   if (!looker_) return alike;
   const std::int64_t count = replies.size(0);
-  const Shape asked{read.dialogues, places.size(1), count, options_.state};
-  const Tensor seen =
-      attend(looker_->query(replies).reshape({1, 1, count, options_.state}).expand(asked),
-             looker_->key(read.pooled).unsqueeze(1), looker_->value(read.pooled).unsqueeze(1),
-             spec::scaled_dot(), spec::dense(open.unsqueeze(2)))
+  const Shape shape{encoding.dialogues, positions.size(1), count, options_.state};
+  const Tensor context =
+      attend(looker_->query(replies).reshape({1, 1, count, options_.state}).expand(shape),
+             looker_->key(encoding.pooled).unsqueeze(1),
+             looker_->value(encoding.pooled).unsqueeze(1), spec::scaled_dot(),
+             spec::dense(open.unsqueeze(2)))
           .output;
-  return alike + sum(seen * looker_->reply(replies), -1) + shared_words(matches);
+  return alike + sum(context * looker_->reply(replies), -1) + shared_words(matches);
 }
 
 }  // namespace attn::tasks::chat

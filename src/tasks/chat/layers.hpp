@@ -26,20 +26,20 @@ const std::vector<std::string>& attention_names();
 
 struct LayerOptions {
   Attention attention = Attention::hierarchical;
-  std::int64_t words = 0;     ///< rows of the words that are read
-  std::int64_t outputs = 0;   ///< words that are written
-  std::int64_t dim = 0;       ///< of a word
-  std::int64_t hidden = 0;    ///< of each direction of the reader
-  std::int64_t state = 0;     ///< of the dialogue, and of the writer
-  std::int64_t pieces = 0;    ///< rows that letters are hashed to
-  std::int64_t matches = 0;   ///< rows that equal words are weighed by
+  std::int64_t words = 0;    ///< rows of the words that are read
+  std::int64_t outputs = 0;  ///< words that are written
+  std::int64_t dim = 0;      ///< of a word
+  std::int64_t hidden = 0;   ///< of each direction of the reader
+  std::int64_t state = 0;    ///< of the dialogue, and of the writer
+  std::int64_t pieces = 0;   ///< rows that letters are hashed to
+  std::int64_t matches = 0;  ///< rows that equal words are weighed by
   double dropout = 0.0;
   double word_dropout = 0.0;
   Tensor first_matches{};  ///< what those rows begin with; none: ones
 };
 
 /// Dialogues that were read.
-struct Read {
+struct Encoding {
   std::int64_t dialogues = 0;
   std::int64_t turns = 0;  ///< of a dialogue, padded
   std::int64_t words = 0;  ///< of a turn, padded
@@ -50,11 +50,11 @@ struct Read {
   Tensor word_keys;        ///< [dialogues, turns, words, state], with attention
 
   /// Those dialogues, i64 [rows].
-  Read select(const Tensor& rows) const;
+  Encoding select(const Tensor& rows) const;
 };
 
 /// What queries looked at.
-struct Look {
+struct WordAttention {
   Tensor context;       ///< [dialogues, queries, 2 hidden]
   Tensor weights;       ///< [dialogues, queries, turns * words]; a row sums to 1
   Tensor turn_weights;  ///< [dialogues, queries, turns], of hierarchical
@@ -64,7 +64,7 @@ struct Look {
 /// Equal words of dialogues and replies: which of the words of a batch each has.
 struct Matches {
   Tensor bins;     ///< i64 [words]: their rows
-  Tensor so_far;   ///< [dialogues, places, words]: 1 where some turn has it
+  Tensor so_far;   ///< [dialogues, positions, words]: 1 where some turn has it
   Tensor last;     ///< the same of the last turn
   Tensor replies;  ///< [replies, words]
 };
@@ -75,30 +75,32 @@ class Layers : public nn::Module {
 
   bool looks() const { return options_.attention != Attention::none; }
 
-  Read read(const classify::TextBatch& dialogues) const;
-  /// Each row of texts by itself, as Read::pooled has a turn: [texts, 2 hidden].
+  Encoding read(const classify::TextBatch& dialogues) const;
+  /// Each row of texts by itself, as Encoding::pooled has a turn: [texts, 2 hidden].
   Tensor pooled(const classify::TextBatch& texts) const;
 
-  /// What a writer begins with behind some turns: places i64 [rows], dialogue * turns + turn.
-  Tensor begin(const Read& read, const Tensor& places) const;
-  struct Written {
+  /// What a writer begins with behind some turns: positions i64 [rows], dialogue * turns +
+  /// turn.
+  Tensor begin(const Encoding& encoding, const Tensor& positions) const;
+  struct Steps {
     Tensor inputs;  ///< [rows, steps, dim]
     Tensor states;  ///< [rows, steps, state]
     Tensor last;    ///< [rows, state]
   };
-  Written write(const classify::TextBatch& words, const Tensor& begin) const;
+  Steps write(const classify::TextBatch& words, const Tensor& begin) const;
 
   /// queries [dialogues, queries, state]; `open` boolean [dialogues, queries, turns] has the
   /// turns that each may see.
-  Look look(const Read& read, const Tensor& queries, const Tensor& open) const;
+  WordAttention look(const Encoding& encoding, const Tensor& queries, const Tensor& open) const;
   /// The probability to write a word of one's own rather than to copy: [dialogues, queries].
-  Tensor gate(const Look& look, const Tensor& states, const Tensor& inputs) const;
-  Tensor logits(const Look& look, const Tensor& states, const Tensor& inputs) const;
+  Tensor gate(const WordAttention& attention, const Tensor& states, const Tensor& inputs) const;
+  Tensor logits(const WordAttention& attention, const Tensor& states,
+                const Tensor& inputs) const;
 
   /// How well each reply (pooled, [replies, 2 hidden]) goes on behind some turns:
-  /// [dialogues, places, replies]. `places` i64 [dialogues, places] are turns, `open` boolean
-  /// [dialogues, places, turns] those up to them.
-  Tensor choose(const Read& read, const Tensor& replies, const Tensor& places,
+  /// [dialogues, positions, replies]. `positions` i64 [dialogues, positions] are turns, `open`
+  /// boolean [dialogues, positions, turns] those up to them.
+  Tensor choose(const Encoding& encoding, const Tensor& replies, const Tensor& positions,
                 const Tensor& open, const Matches& matches) const;
 
  private:
@@ -121,9 +123,12 @@ class Layers : public nn::Module {
   Tensor embedded(const classify::TextBatch& texts) const;
   Tensor pool(const Tensor& states, const Tensor& lengths) const;
   Tensor shared_words(const Matches& matches) const;
-  Tensor joined(const Look& look, const Tensor& states, const Tensor& inputs) const;
-  Look look_flat(const Read& read, const Tensor& queries, const Tensor& open) const;
-  Look look_down(const Read& read, const Tensor& queries, const Tensor& open) const;
+  Tensor joined(const WordAttention& attention, const Tensor& states,
+                const Tensor& inputs) const;
+  WordAttention attend_flat(const Encoding& encoding, const Tensor& queries,
+                            const Tensor& open) const;
+  WordAttention attend_down(const Encoding& encoding, const Tensor& queries,
+                            const Tensor& open) const;
 
   LayerOptions options_;
   nn::Dropout dropout_;

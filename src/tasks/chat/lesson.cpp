@@ -15,8 +15,8 @@
 #include "attn/tensor/storage.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "attn/text/tokeniser.hpp"
+#include "tasks/chat/batch.hpp"
 #include "tasks/chat/dialogue.hpp"
-#include "tasks/chat/spoken.hpp"
 #include "tasks/chat/vocabulary.hpp"
 
 namespace attn::tasks::chat {
@@ -70,16 +70,16 @@ class FormNumbers {
 }  // namespace
 
 void Lesson::add(const Example& example) {
-  const auto dialogue = static_cast<std::int64_t>(dialogues.size());
-  Spoken spoken = spoken_in(example.source);
+  const auto number = static_cast<std::int64_t>(dialogues.size());
+  Dialogue dialogue = dialogue_of(example.source);
   const std::int64_t pairs = static_cast<std::int64_t>(example.targets.size()) / 2;
-  const std::int64_t users = (spoken.last() + 2) / 2;
+  const std::int64_t users = (dialogue.last() + 2) / 2;
   for (std::int64_t i = std::max<std::int64_t>(0, pairs - users); i < pairs; ++i) {
     const std::int64_t turn = 2 * (users - pairs + i);
-    replies.push_back(line_of(dialogue, turn, example.targets[at(i)], kMostReply));
-    states.push_back(line_of(dialogue, turn, example.targets[at(pairs + i)], kMostState));
+    replies.push_back(line_of(number, turn, example.targets[at(i)], kMostReply));
+    states.push_back(line_of(number, turn, example.targets[at(pairs + i)], kMostState));
   }
-  dialogues.push_back(std::move(spoken));
+  dialogues.push_back(std::move(dialogue));
 }
 
 std::vector<WordList> inputs_of(const std::vector<Line>& lines, const char* start) {
@@ -91,11 +91,11 @@ std::vector<WordList> inputs_of(const std::vector<Line>& lines, const char* star
   return rows;
 }
 
-Tensor places_of(const std::vector<Line>& lines, std::int64_t turns) {
-  std::vector<std::int64_t> places;
-  places.reserve(lines.size());
-  for (const Line& line : lines) places.push_back(line.dialogue * turns + line.turn);
-  return Tensor::from(places, {static_cast<std::int64_t>(places.size())});
+Tensor positions_of(const std::vector<Line>& lines, std::int64_t turns) {
+  std::vector<std::int64_t> positions;
+  positions.reserve(lines.size());
+  for (const Line& line : lines) positions.push_back(line.dialogue * turns + line.turn);
+  return Tensor::from(positions, {static_cast<std::int64_t>(positions.size())});
 }
 
 Queries queries_of(const Lesson& lesson, const Vocabulary& vocabulary, std::int64_t turns,
@@ -110,10 +110,10 @@ Queries queries_of(const Lesson& lesson, const Vocabulary& vocabulary, std::int6
   for (const auto& own : steps) most = std::max(most, own.size());
   const auto count = static_cast<std::int64_t>(most);
   const std::int64_t rows = dialogues * count;
-  std::vector<std::int64_t> places(at(rows), 0);
+  std::vector<std::int64_t> positions(at(rows), 0);
   std::vector<std::int64_t> targets(at(rows), 0);
-  Flags written(1, rows);
-  Flags counted(1, rows);
+  Flags in_vocabulary(1, rows);
+  Flags reachable(1, rows);
   Flags open(rows, turns);
   Flags matches(rows, turns * words);
   Queries queries;
@@ -126,31 +126,31 @@ Queries queries_of(const Lesson& lesson, const Vocabulary& vocabulary, std::int6
     for (std::size_t i = 0; i < steps[at(d)].size(); ++i) {
       const Step& step = steps[at(d)][i];
       const std::int64_t row = d * count + static_cast<std::int64_t>(i);
-      const std::int64_t id = step.form == &kEnd ? std::int64_t{text::Mark::eos}
-                                                 : vocabulary.output_of(*step.form);
-      places[at(row)] = step.place;
+      const std::int64_t id =
+          step.form == &kEnd ? std::int64_t{text::Mark::eos} : vocabulary.output_of(*step.form);
+      positions[at(row)] = step.place;
       targets[at(row)] = id;
       open.set_first(row, step.turn + 1);
-      bool reachable = id != text::Mark::unknown;
-      if (reachable) written.set(0, row);
+      bool can_be = id != text::Mark::unknown;
+      if (can_be) in_vocabulary.set(0, row);
       if (copies && step.form != &kEnd) {
         const std::int64_t wanted = numbers.of(*step.form);
         for (std::int64_t turn = 0; turn <= step.turn; ++turn)
           for (std::size_t word = 0; word < stands[at(turn)].size(); ++word)
             if (stands[at(turn)][word] == wanted) {
               matches.set(row, turn * words + static_cast<std::int64_t>(word));
-              reachable = true;
+              can_be = true;
             }
       }
-      if (!reachable) continue;
-      counted.set(0, row);
+      if (!can_be) continue;
+      reachable.set(0, row);
       ++queries.count;
     }
   }
-  queries.steps = Tensor::from(places, {dialogues, count});
+  queries.steps = Tensor::from(positions, {dialogues, count});
   queries.targets = Tensor::from(targets, {dialogues, count});
-  queries.written = written.tensor().reshape({dialogues, count});
-  queries.counted = counted.tensor().reshape({dialogues, count});
+  queries.in_vocabulary = in_vocabulary.tensor().reshape({dialogues, count});
+  queries.reachable = reachable.tensor().reshape({dialogues, count});
   queries.open = open.tensor().reshape({dialogues, count, turns});
   queries.matches = matches.tensor().reshape({dialogues, count, turns * words});
   return queries;
@@ -160,48 +160,48 @@ Choosing choosing_of(const Lesson& lesson, std::int64_t turns, std::int64_t matc
                      Device device) {
   const auto dialogues = static_cast<std::int64_t>(lesson.dialogues.size());
   std::vector<std::int64_t> replies;
-  std::vector<const WordList*> said;
-  std::vector<std::vector<std::int64_t>> answered(lesson.dialogues.size());
+  std::vector<const WordList*> texts;
+  std::vector<std::vector<std::int64_t>> turns_of(lesson.dialogues.size());
   MatchMaker matches(match_rows);
   std::size_t most = 1;
   for (std::int64_t d = 0; d < dialogues; ++d) {
-    const Spoken& spoken = lesson.dialogues[at(d)];
-    for (std::int64_t turn = 0; turn < spoken.last(); turn += 2) {
-      answered[at(d)].push_back(turn);
+    const Dialogue& dialogue = lesson.dialogues[at(d)];
+    for (std::int64_t turn = 0; turn < dialogue.last(); turn += 2) {
+      turns_of[at(d)].push_back(turn);
       replies.push_back(d * turns + turn + 1);
-      said.push_back(&spoken.forms[at(turn + 1)]);
-      matches.add_reply(*said.back());
+      texts.push_back(&dialogue.forms[at(turn + 1)]);
+      matches.add_reply(*texts.back());
     }
-    most = std::max(most, answered[at(d)].size());
+    most = std::max(most, turns_of[at(d)].size());
   }
-  const auto places = static_cast<std::int64_t>(most);
+  const auto positions = static_cast<std::int64_t>(most);
   const auto count = static_cast<std::int64_t>(replies.size());
-  std::vector<std::int64_t> turns_of_places(at(dialogues * places), 0);
-  std::vector<std::int64_t> right(turns_of_places.size(), -1);
-  Flags open(dialogues * places, turns);
-  Flags allowed(dialogues * places, count);
+  std::vector<std::int64_t> position_turns(at(dialogues * positions), 0);
+  std::vector<std::int64_t> right(position_turns.size(), -1);
+  Flags open(dialogues * positions, turns);
+  Flags allowed(dialogues * positions, count);
   std::int64_t next = 0;
   for (std::int64_t d = 0; d < dialogues; ++d)
-    for (std::int64_t p = 0; p < places; ++p) {
-      const std::int64_t row = d * places + p;
-      if (at(p) >= answered[at(d)].size()) {
+    for (std::int64_t p = 0; p < positions; ++p) {
+      const std::int64_t row = d * positions + p;
+      if (at(p) >= turns_of[at(d)].size()) {
         matches.add_none();
         continue;
       }
-      const std::int64_t turn = answered[at(d)][at(p)];
-      turns_of_places[at(row)] = turn;
+      const std::int64_t turn = turns_of[at(d)][at(p)];
+      position_turns[at(row)] = turn;
       open.set_first(row, turn + 1);
       matches.add_dialogue(lesson.dialogues[at(d)], turn);
       for (std::int64_t i = 0; i < count; ++i)
-        if (i == next || *said[at(i)] != *said[at(next)]) allowed.set(row, i);
+        if (i == next || *texts[at(i)] != *texts[at(next)]) allowed.set(row, i);
       right[at(row)] = next++;
     }
   return {Tensor::from(replies, {count}),
-          Tensor::from(turns_of_places, {dialogues, places}),
-          open.tensor().reshape({dialogues, places, turns}),
-          Tensor::from(right, {dialogues, places}),
-          allowed.tensor().reshape({dialogues, places, count}),
-          matches.made(dialogues, device)};
+          Tensor::from(position_turns, {dialogues, positions}),
+          open.tensor().reshape({dialogues, positions, turns}),
+          Tensor::from(right, {dialogues, positions}),
+          allowed.tensor().reshape({dialogues, positions, count}),
+          matches.matches(dialogues, device)};
 }
 
 }  // namespace attn::tasks::chat

@@ -11,7 +11,7 @@
 #include "attn/tasks/corpus.hpp"
 #include "attn/tensor/storage.hpp"
 #include "attn/tensor/tensor.hpp"
-#include "tasks/chat/spoken.hpp"
+#include "tasks/chat/batch.hpp"
 #include "tasks/chat/vocabulary.hpp"
 
 namespace attn::tasks::chat {
@@ -25,7 +25,7 @@ struct Line {
 
 /// Replies and states of some dialogues.
 struct Lesson {
-  std::vector<Spoken> dialogues;
+  std::vector<Dialogue> dialogues;
   std::vector<Line> replies;
   std::vector<Line> states;
 
@@ -36,9 +36,9 @@ struct Lesson {
 struct Queries {
   Tensor steps;    ///< i64 [dialogues, queries]: row * width + step, states behind replies
   Tensor targets;  ///< i64 [dialogues, queries]
-  Tensor written;  ///< boolean, the same: the vocabulary has the target
-  Tensor counted;  ///< boolean, the same: it can be written or copied
-  Tensor open;     ///< boolean [dialogues, queries, turns]
+  Tensor in_vocabulary;  ///< boolean, the same: the vocabulary has the target
+  Tensor reachable;      ///< boolean, the same: it can be written or copied
+  Tensor open;           ///< boolean [dialogues, queries, turns]
   Tensor matches;  ///< boolean [dialogues, queries, turns * words]: the target stands there
   std::int64_t count = 0;  ///< those counted
 };
@@ -50,15 +50,15 @@ Queries queries_of(const Lesson& lesson, const Vocabulary& vocabulary, std::int6
 /// What a line is written from: `start`, then its words.
 std::vector<WordList> inputs_of(const std::vector<Line>& lines, const char* start);
 /// Where each line begins, i64 [lines].
-Tensor places_of(const std::vector<Line>& lines, std::int64_t turns);
+Tensor positions_of(const std::vector<Line>& lines, std::int64_t turns);
 
 /// Which system's turn follows which of the user's, among all of the batch.
 struct Choosing {
-  Tensor replies;  ///< i64 [replies]: dialogue * turns + turn
-  Tensor places;   ///< i64 [dialogues, places]: turns that are answered
-  Tensor open;     ///< boolean [dialogues, places, turns]
-  Tensor right;    ///< i64 [dialogues, places]; -1: no place
-  Tensor allowed;  ///< boolean [dialogues, places, replies]: not the right text once more
+  Tensor replies;    ///< i64 [replies]: dialogue * turns + turn
+  Tensor positions;  ///< i64 [dialogues, positions]: turns that are answered
+  Tensor open;       ///< boolean [dialogues, positions, turns]
+  Tensor right;      ///< i64 [dialogues, positions]; -1: no place
+  Tensor allowed;    ///< boolean [dialogues, positions, replies]: not the right text once more
   Matches matches;
 };
 Choosing choosing_of(const Lesson& lesson, std::int64_t turns, std::int64_t match_rows,

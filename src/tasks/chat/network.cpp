@@ -32,10 +32,10 @@
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "attn/text/unicode.hpp"
+#include "tasks/chat/batch.hpp"
 #include "tasks/chat/dialogue.hpp"
 #include "tasks/chat/layers.hpp"
 #include "tasks/chat/lesson.hpp"
-#include "tasks/chat/spoken.hpp"
 #include "tasks/chat/vocabulary.hpp"
 #include "tasks/chat/writer.hpp"
 
@@ -111,64 +111,62 @@ Lesson ChatNetwork::lesson_of(std::span<const Example* const> batch) const {
 }
 
 /// -log P of each word, P(w) = g softmax(logits)(w) + (1 - g) the weights where w stands.
-Tensor ChatNetwork::writing_loss(const Lesson& lesson, const Read& read) const {
+Tensor ChatNetwork::writing_loss(const Lesson& lesson, const Encoding& encoding) const {
   const auto write = [&](const std::vector<Line>& lines, const char* start) {
     return layers_.write(
         batch_of_rows(inputs_of(lines, start), vocabulary_.tables(), device()),
-        layers_.begin(read, places_of(lines, read.turns).to(device())));
+        layers_.begin(encoding, positions_of(lines, encoding.turns).to(device())));
   };
-  const Layers::Written replies = write(lesson.replies, kReply);
-  const Layers::Written states = write(lesson.states, kState);
+  const Layers::Steps replies = write(lesson.replies, kReply);
+  const Layers::Steps states = write(lesson.states, kState);
   const Queries queries =
-      queries_of(lesson, vocabulary_, read.turns, read.words, replies.states.size(1),
+      queries_of(lesson, vocabulary_, encoding.turns, encoding.words, replies.states.size(1),
                  states.states.size(1), layers_.looks());
   const Tensor steps = queries.steps.to(device());
-  const auto chosen = [&](const Tensor& a, const Tensor& b) {
+  const auto steps_of = [&](const Tensor& a, const Tensor& b) {
     return embedding(concat({a.flatten(0, 1), b.flatten(0, 1)}, 0), steps);
   };
-  const Tensor inputs = chosen(replies.inputs, states.inputs);
-  const Tensor at = chosen(replies.states, states.states);
-  const Look look = layers_.look(read, at, queries.open.to(device()));
-  const Tensor written =
-      exp(gather(log_softmax(layers_.logits(look, at, inputs)), 2,
-                 queries.targets.to(device()).unsqueeze(-1))
-              .squeeze(-1));
-  Tensor likely = keep_where(written, queries.written.to(device()));
+  const Tensor inputs = steps_of(replies.inputs, states.inputs);
+  const Tensor at = steps_of(replies.states, states.states);
+  const WordAttention attention = layers_.look(encoding, at, queries.open.to(device()));
+  const Tensor generated = exp(gather(log_softmax(layers_.logits(attention, at, inputs)), 2,
+                                      queries.targets.to(device()).unsqueeze(-1))
+                                   .squeeze(-1));
+  Tensor likely = keep_where(generated, queries.in_vocabulary.to(device()));
   if (layers_.looks()) {
-    const Tensor gate = layers_.gate(look, at, inputs);
-    const Tensor copied = sum(keep_where(look.weights, queries.matches.to(device())), -1);
-    likely = gate * likely + (1.0 - gate) * copied;
+    const Tensor gate = layers_.gate(attention, at, inputs);
+    const Tensor copies = sum(keep_where(attention.weights, queries.matches.to(device())), -1);
+    likely = gate * likely + (1.0 - gate) * copies;
   }
-  return sum(keep_where(neg(log(likely + kLeast)), queries.counted.to(device()))) /
+  return sum(keep_where(neg(log(likely + kLeast)), queries.reachable.to(device()))) /
          static_cast<double>(std::max<std::int64_t>(1, queries.count));
 }
 
 /// In-batch softmax: the right reply among all replies of the batch.
-Tensor ChatNetwork::choosing_loss(const Lesson& lesson, const Read& read) const {
-  const Choosing choosing = choosing_of(lesson, read.turns,
-                                        model_.at("matches").get<std::int64_t>(), device());
+Tensor ChatNetwork::choosing_loss(const Lesson& lesson, const Encoding& encoding) const {
+  const Choosing choosing =
+      choosing_of(lesson, encoding.turns, model_.at("matches").get<std::int64_t>(), device());
   if (choosing.replies.numel() == 0) return Tensor::zeros({});
   const Tensor replies =
-      embedding(read.pooled.flatten(0, 1), choosing.replies.to(device()));
-  const Tensor scores =
-      layers_.choose(read, replies, choosing.places.to(device()), choosing.open.to(device()),
-                     choosing.matches);
+      embedding(encoding.pooled.flatten(0, 1), choosing.replies.to(device()));
+  const Tensor scores = layers_.choose(encoding, replies, choosing.positions.to(device()),
+                                       choosing.open.to(device()), choosing.matches);
   return cross_entropy(keep_where(scores, choosing.allowed.to(device()), kNever),
                        choosing.right.to(device()));
 }
 
 Learner::Lesson ChatNetwork::loss(std::span<const Example* const> batch) const {
   const Lesson lesson = lesson_of(batch);
-  const Read read =
+  const Encoding encoding =
       layers_.read(batch_of(lesson.dialogues, vocabulary_.tables(), device()));
-  const Tensor loss = writing_loss(lesson, read) +
-                      choosing_loss(lesson, read) * model_.at("choose").get<double>();
+  const Tensor loss = writing_loss(lesson, encoding) +
+                      choosing_loss(lesson, encoding) * model_.at("choose").get<double>();
   return {loss, static_cast<std::int64_t>(lesson.replies.size())};
 }
 
 /// Turns are what fills a batch: a dialogue is padded to the longest.
 std::int64_t ChatNetwork::cost(const Example& example) const {
-  return static_cast<std::int64_t>(spoken_in(example.source).turns.size());
+  return static_cast<std::int64_t>(dialogue_of(example.source).turns.size());
 }
 
 std::string ChatNetwork::refusal(const Input& input) const {
@@ -191,18 +189,18 @@ std::string ChatNetwork::refusal(const Input& input) const {
 
 /// A score for each candidate of each input; empty where there are none.
 std::vector<std::vector<float>> ChatNetwork::choices_of(std::span<const Input> inputs,
-                                                        const std::vector<Spoken>& dialogues,
-                                                        const Read& read) const {
+                                                        const std::vector<Dialogue>& dialogues,
+                                                        const Encoding& encoding) const {
   std::vector<std::vector<float>> choices(inputs.size());
   std::vector<WordList> rows;
   std::vector<std::int64_t> last;
-  Flags open(read.dialogues, read.turns);
+  Flags open(encoding.dialogues, encoding.turns);
   MatchMaker matches(model_.at("matches").get<std::int64_t>());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     for (const std::string& candidate : candidates_of(inputs[i])) {
-      const Spoken spoken = spoken_in(candidate);
-      rows.push_back(spoken.turns.front());
-      matches.add_reply(spoken.forms.front());
+      const Dialogue dialogue = dialogue_of(candidate);
+      rows.push_back(dialogue.turns.front());
+      matches.add_reply(dialogue.forms.front());
       choices[i].push_back(0.0f);
     }
     last.push_back(dialogues[i].last());
@@ -210,13 +208,12 @@ std::vector<std::vector<float>> ChatNetwork::choices_of(std::span<const Input> i
     matches.add_dialogue(dialogues[i], dialogues[i].last());
   }
   if (rows.empty()) return choices;
-  const Tensor replies =
-      layers_.pooled(batch_of_rows(rows, vocabulary_.tables(), device()));
+  const Tensor replies = layers_.pooled(batch_of_rows(rows, vocabulary_.tables(), device()));
   const auto scores =
       layers_
-          .choose(read, replies, Tensor::from(last, {read.dialogues, 1}).to(device()),
+          .choose(encoding, replies, Tensor::from(last, {encoding.dialogues, 1}).to(device()),
                   open.tensor().unsqueeze(1).to(device()),
-                  matches.made(read.dialogues, device()))
+                  matches.matches(encoding.dialogues, device()))
           .to_vector<float>();
   std::size_t first = 0;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -228,7 +225,7 @@ std::vector<std::vector<float>> ChatNetwork::choices_of(std::span<const Input> i
 }
 
 /// What a person should know beside the reply.
-void ChatNetwork::tell_of(const Spoken& dialogue, Reply& reply) const {
+void ChatNetwork::tell_of(const Dialogue& dialogue, Reply& reply) const {
   if (dialogue.skipped > 0)
     reply.notes.push_back("the dialogue is long; its last " +
                           std::to_string(dialogue.turns.size()) + " turns are read");
@@ -247,10 +244,10 @@ void ChatNetwork::tell_of(const Spoken& dialogue, Reply& reply) const {
 std::vector<Reply> ChatNetwork::answer(std::span<const Input> inputs,
                                        const Choices& choices) const {
   if (inputs.empty()) return {};
-  std::vector<Spoken> dialogues;
-  for (const Input& input : inputs) dialogues.push_back(spoken_in(input.text()));
-  const Read read = layers_.read(batch_of(dialogues, vocabulary_.tables(), device()));
-  const auto chosen = choices_of(inputs, dialogues, read);
+  std::vector<Dialogue> dialogues;
+  for (const Input& input : inputs) dialogues.push_back(dialogue_of(input.text()));
+  const Encoding encoding = layers_.read(batch_of(dialogues, vocabulary_.tables(), device()));
+  const auto candidate_scores = choices_of(inputs, dialogues, encoding);
 
   models::SearchOptions search = default_search();
   search.best = choices.best;
@@ -262,9 +259,9 @@ std::vector<Reply> ChatNetwork::answer(std::span<const Input> inputs,
   search.top = choices.top;
   search.seed = choices.seed;
   search.steering = choices.steering;
-  Writer writer(layers_, vocabulary_, read, dialogues, kReply);
+  Writer writer(layers_, vocabulary_, encoding, dialogues, kReply);
   const auto lines = writer.search(search);
-  Writer state_writer(layers_, vocabulary_, read, dialogues, kState);
+  Writer state_writer(layers_, vocabulary_, encoding, dialogues, kState);
   const auto states =
       state_writer.search({.max_length = static_cast<std::int64_t>(kMostState)});
 
@@ -284,7 +281,7 @@ std::vector<Reply> ChatNetwork::answer(std::span<const Input> inputs,
     }
     Answer& best = reply.answers.front();
     if (!state.empty()) best.table = table_of(state);
-    if (!chosen[i].empty()) best.numbers[kChoice] = chosen[i];
+    if (!candidate_scores[i].empty()) best.numbers[kChoice] = candidate_scores[i];
     reply.pieces.push_back({inputs[i].text(), reply.cut, {}, reply.answers});
   }
   return replies;
@@ -293,7 +290,7 @@ std::vector<Reply> ChatNetwork::answer(std::span<const Input> inputs,
 maps::Map ChatNetwork::map(const Input& input, const Piece& piece, std::string_view) const {
   if (!layers_.looks())
     fail("attn::tasks::chat: a model without attention looks nowhere; there is no picture");
-  const Spoken dialogue = spoken_in(input.text());
+  const Dialogue dialogue = dialogue_of(input.text());
   const Answer& answer = piece.answers.front();
   maps::Alignment picture;
   picture.title = answer.text;
@@ -304,9 +301,9 @@ maps::Map ChatNetwork::map(const Input& input, const Piece& piece, std::string_v
   picture.column_title = "dialogue";
   const WordList extra = extra_words(dialogue, vocabulary_);
   for (const std::int64_t token : answer.target) {
-    const std::int64_t copied = token - vocabulary_.outputs();
-    picture.rows.push_back(copied < 0 ? vocabulary_.look_of(vocabulary_.form_at(token))
-                                      : extra.at(static_cast<std::size_t>(copied)));
+    const std::int64_t place = token - vocabulary_.outputs();
+    picture.rows.push_back(place < 0 ? vocabulary_.look_of(vocabulary_.form_at(token))
+                                     : extra.at(static_cast<std::size_t>(place)));
   }
   for (std::size_t turn = 0; turn < dialogue.turns.size(); ++turn) {
     picture.columns.push_back((turn % 2 == 0 ? "U" : "S") + std::to_string(turn / 2 + 1));

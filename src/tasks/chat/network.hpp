@@ -18,9 +18,9 @@
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/learner.hpp"
 #include "attn/tasks/network.hpp"
+#include "tasks/chat/batch.hpp"
 #include "tasks/chat/layers.hpp"
 #include "tasks/chat/lesson.hpp"
-#include "tasks/chat/spoken.hpp"
 #include "tasks/chat/vocabulary.hpp"
 #include "tasks/chat/writer.hpp"
 
@@ -34,7 +34,7 @@ const models::SearchOptions& default_search();
 
 class ChatNetwork final : public Network {
  public:
-  /// `where` begins what is told when the lexicon does not fit.
+  /// `where` begins what is script when the lexicon does not fit.
   ChatNetwork(const nlohmann::json& model, const Lexicon& lexicon, const std::string& where);
 
   std::string kind() const override;
@@ -47,12 +47,12 @@ class ChatNetwork final : public Network {
 
  private:
   Lesson lesson_of(std::span<const Example* const> batch) const;
-  Tensor writing_loss(const Lesson& lesson, const Read& read) const;
-  Tensor choosing_loss(const Lesson& lesson, const Read& read) const;
+  Tensor writing_loss(const Lesson& lesson, const Encoding& encoding) const;
+  Tensor choosing_loss(const Lesson& lesson, const Encoding& encoding) const;
   std::vector<std::vector<float>> choices_of(std::span<const Input> inputs,
-                                             const std::vector<Spoken>& dialogues,
-                                             const Read& read) const;
-  void tell_of(const Spoken& dialogue, Reply& reply) const;
+                                             const std::vector<Dialogue>& dialogues,
+                                             const Encoding& encoding) const;
+  void tell_of(const Dialogue& dialogue, Reply& reply) const;
 
   nlohmann::json model_;
   Vocabulary vocabulary_;

@@ -51,11 +51,11 @@ PreparedFile prepared_file() {
 /// from names.
 bool is_seen(const std::string& service) {
   static const std::set<std::string> kSeen{
-      "Banks_1",      "Buses_1",       "Buses_2",       "Calendar_1", "Events_1",
-      "Events_2",     "Flights_1",     "Flights_2",     "Homes_1",    "Hotels_1",
-      "Hotels_2",     "Hotels_3",      "Media_1",       "Movies_1",   "Music_1",
-      "Music_2",      "RentalCars_1",  "RentalCars_2",  "Services_1", "Services_2",
-      "Services_3",   "RideSharing_1", "RideSharing_2", "Restaurants_1", "own"};
+      "Banks_1",    "Buses_1",       "Buses_2",       "Calendar_1",    "Events_1",
+      "Events_2",   "Flights_1",     "Flights_2",     "Homes_1",       "Hotels_1",
+      "Hotels_2",   "Hotels_3",      "Media_1",       "Movies_1",      "Music_1",
+      "Music_2",    "RentalCars_1",  "RentalCars_2",  "Services_1",    "Services_2",
+      "Services_3", "RideSharing_1", "RideSharing_2", "Restaurants_1", "own"};
   return kSeen.contains(service);
 }
 
@@ -141,8 +141,9 @@ class ChatTask final : public NetworkTask {
 
   Input input_of(const Json& request) const override {
     if (request.contains("turns") == request.contains("text"))
-      fail("the field \"turns\", a list of texts, or the field \"text\", a turn a line, is "
-           "wanted: one of them");
+      fail(
+          "the field \"turns\", a list of texts, or the field \"text\", a turn a line, is "
+          "wanted: one of them");
     if (request.contains("turns")) return chat::text_of(texts_in(request.at("turns")));
     if (!request.at("text").is_string()) fail("the field \"text\" must be a text");
     return request.at("text").get<std::string>();
@@ -168,8 +169,8 @@ class ChatTask final : public NetworkTask {
         number("state", "model.state", "Features of a dialogue", Kind::whole, 4, 1024),
         number("pieces", "model.pieces", "Rows that letters of words are hashed to",
                Kind::whole, 1, 1 << 20),
-        number("matches", "model.matches", "Rows that shared words are weighed by",
-               Kind::whole, 1, 1 << 20),
+        number("matches", "model.matches", "Rows that shared words are weighed by", Kind::whole,
+               1, 1 << 20),
         number("words", "model.words", "Words that are read, at most", Kind::whole, 16,
                1 << 20),
         number("outputs", "model.outputs", "Words that are written, at most", Kind::whole, 16,
@@ -188,8 +189,7 @@ class ChatTask final : public NetworkTask {
   Corpus corpus(const Json& what, const Say&) const override {
     const std::filesystem::path path = what.at("data").get<std::string>();
     if (path.empty())
-      return chat::parse_prepared(read_prepared(prepared_file(), name()),
-                                  prepared_file().name);
+      return chat::parse_prepared(read_prepared(prepared_file(), name()), prepared_file().name);
     const std::string text = files::read_text(path, kMostBytes);
     Corpus corpus = chat::parse_own(text, files::path_text(path));
     corpus.name = path.filename().string();
@@ -211,8 +211,8 @@ class ChatTask final : public NetworkTask {
       written.push_back(answer.text);
       right.push_back({examples[i].targets.front()});
       if (is_seen(chat::service_of(examples[i])))
-        goals.add(chat::same(state_in(answer), chat::state_of(chat::words_of(
-                                                   examples[i].targets.back()))));
+        goals.add(chat::same(state_in(answer),
+                             chat::state_of(chat::words_of(examples[i].targets.back()))));
     }
     Scores scores{{"right of ten", chosen.percent()}};
     if (goals.any()) scores.push_back({"joint goal", goals.percent()});
@@ -284,7 +284,6 @@ class ChatTask final : public NetworkTask {
                                    const std::string& where) const override {
     return std::make_shared<chat::ChatNetwork>(model, lexicon, where);
   }
-
 };
 
 }  // namespace

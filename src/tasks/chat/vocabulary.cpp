@@ -19,8 +19,8 @@
 #include "attn/tensor/tensor.hpp"
 #include "attn/text/tokeniser.hpp"
 #include "attn/text/unicode.hpp"
+#include "tasks/chat/batch.hpp"
 #include "tasks/chat/dialogue.hpp"
-#include "tasks/chat/spoken.hpp"
 #include "tasks/classify/text_batch.hpp"
 #include "tasks/classify/words.hpp"
 
@@ -73,9 +73,9 @@ class Looks {
     for (const std::string& form : forms) {
       const auto seen = counts_.find(form);
       if (seen == counts_.end()) continue;
-      const auto best = std::max_element(
-          seen->second.begin(), seen->second.end(),
-          [](const auto& a, const auto& b) { return a.second < b.second; });
+      const auto best =
+          std::max_element(seen->second.begin(), seen->second.end(),
+                           [](const auto& a, const auto& b) { return a.second < b.second; });
       if (best->first != form) looks[form] = best->first;
     }
     return looks;

@@ -24,8 +24,8 @@
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "attn/text/tokeniser.hpp"
+#include "tasks/chat/batch.hpp"
 #include "tasks/chat/layers.hpp"
-#include "tasks/chat/spoken.hpp"
 #include "tasks/chat/vocabulary.hpp"
 
 namespace attn::tasks::chat {
@@ -36,7 +36,7 @@ constexpr double kLeast = 1e-12;
 
 }  // namespace
 
-WordList extra_words(const Spoken& dialogue, const Vocabulary& vocabulary) {
+WordList extra_words(const Dialogue& dialogue, const Vocabulary& vocabulary) {
   WordList extra;
   for (const WordList& turn : dialogue.forms)
     for (const std::string& form : turn)
@@ -57,27 +57,27 @@ class Writer::Lines final : public models::Decoding {
 
   models::Prediction step(const Tensor& tokens) override {
     const NoGrad off_the_tape;
-    const auto said = tokens.to_vector<std::int64_t>();
+    const auto ids = tokens.to_vector<std::int64_t>();
     std::vector<WordList> words;
-    for (std::size_t row = 0; row < said.size(); ++row)
-      words.push_back({writer_.form_at(static_cast<std::size_t>(origin_[row]), said[row])});
+    for (std::size_t row = 0; row < ids.size(); ++row)
+      words.push_back({writer_.form_at(static_cast<std::size_t>(origin_[row]), ids[row])});
     const Layers& layers = writer_.layers_;
-    const Layers::Written made = layers.write(
+    const Layers::Steps steps = layers.write(
         batch_of_rows(words, writer_.vocabulary_.tables(), layers.device()), hidden_);
-    hidden_ = made.last;
-    const Look look = layers.look(read_, made.states, open_);
-    Tensor chances = pad(softmax(layers.logits(look, made.states, made.inputs)), 2, 0,
+    hidden_ = steps.last;
+    const WordAttention attention = layers.look(encoding_, steps.states, open_);
+    Tensor chances = pad(softmax(layers.logits(attention, steps.states, steps.inputs)), 2, 0,
                          writer_.tokens_ - writer_.vocabulary_.outputs());
     if (layers.looks()) {
-      const Tensor gate = layers.gate(look, made.states, made.inputs).unsqueeze(-1);
-      chances = gate * chances + scatter_add((1.0 - gate) * look.weights, 2, ids_.unsqueeze(1),
-                                             writer_.tokens_);
+      const Tensor gate = layers.gate(attention, steps.states, steps.inputs).unsqueeze(-1);
+      chances = gate * chances + scatter_add((1.0 - gate) * attention.weights, 2,
+                                             ids_.unsqueeze(1), writer_.tokens_);
     }
     Tensor log_probs = log(chances.squeeze(1) + kLeast).to(Device::cpu).contiguous();
     for (std::int64_t row = 0; row < log_probs.size(0); ++row)
       log_probs.mutable_data<float>()[row * log_probs.size(1) + text::Mark::unknown] =
           -std::numeric_limits<float>::infinity();
-    return {log_probs, look.weights.defined() ? look.weights.squeeze(1) : Tensor()};
+    return {log_probs, attention.weights.defined() ? attention.weights.squeeze(1) : Tensor()};
   }
 
   void select(const Tensor& rows) override {
@@ -89,41 +89,41 @@ class Writer::Lines final : public models::Decoding {
     origin_ = std::move(origin);
     hidden_ = index_select(hidden_, 0, rows);
     // Hypotheses of one dialogue read the same.
-    if (!as_before)
-      take(Tensor::from(origin_, {static_cast<std::int64_t>(origin_.size())}));
+    if (!as_before) take(Tensor::from(origin_, {static_cast<std::int64_t>(origin_.size())}));
   }
 
  private:
   void take(const Tensor& dialogues) {
-    read_ = writer_.read_.select(dialogues);
+    encoding_ = writer_.encoding_.select(dialogues);
     open_ = index_select(writer_.open_, 0, dialogues);
     ids_ = index_select(writer_.ids_, 0, dialogues);
   }
 
   const Writer& writer_;
   std::vector<std::int64_t> origin_;  ///< the dialogue of each row
-  Read read_;
+  Encoding encoding_;
   Tensor open_;
   Tensor ids_;
   Tensor hidden_;
 };
 
-Writer::Writer(const Layers& layers, const Vocabulary& vocabulary, const Read& read,
-               const std::vector<Spoken>& dialogues, const char* start)
+Writer::Writer(const Layers& layers, const Vocabulary& vocabulary, const Encoding& encoding,
+               const std::vector<Dialogue>& dialogues, const char* start)
     : layers_(layers),
       vocabulary_(vocabulary),
-      read_(read),
+      encoding_(encoding),
       dialogues_(dialogues),
       start_(start) {
   for (std::int64_t id = 0; id < vocabulary.outputs(); ++id)
     forms_.push_back(vocabulary.form_at(id));
   std::vector<std::int64_t> ids(
-      static_cast<std::size_t>(read.dialogues * read.turns * read.words), text::Mark::unknown);
+      static_cast<std::size_t>(encoding.dialogues * encoding.turns * encoding.words),
+      text::Mark::unknown);
   std::vector<std::int64_t> last;
-  Flags open(read.dialogues, read.turns);
+  Flags open(encoding.dialogues, encoding.turns);
   std::size_t most = 0;
-  for (std::int64_t row = 0; row < read.dialogues; ++row) {
-    const Spoken& dialogue = dialogues[static_cast<std::size_t>(row)];
+  for (std::int64_t row = 0; row < encoding.dialogues; ++row) {
+    const Dialogue& dialogue = dialogues[static_cast<std::size_t>(row)];
     const WordList& extra = extra_.emplace_back(extra_words(dialogue, vocabulary));
     for (std::size_t turn = 0; turn < dialogue.forms.size(); ++turn)
       for (std::size_t i = 0; i < dialogue.forms[turn].size(); ++i) {
@@ -132,18 +132,18 @@ Writer::Writer(const Layers& layers, const Vocabulary& vocabulary, const Read& r
         if (id == text::Mark::unknown)
           id = vocabulary.outputs() +
                (std::find(extra.begin(), extra.end(), form) - extra.begin());
-        ids[(static_cast<std::size_t>(row * read.turns) + turn) *
-                static_cast<std::size_t>(read.words) +
+        ids[(static_cast<std::size_t>(row * encoding.turns) + turn) *
+                static_cast<std::size_t>(encoding.words) +
             i] = id;
       }
     most = std::max(most, extra.size());
     open.set_first(row, dialogue.last() + 1);
-    last.push_back(row * read.turns + dialogue.last());
+    last.push_back(row * encoding.turns + dialogue.last());
   }
   tokens_ = vocabulary.outputs() + static_cast<std::int64_t>(most);
-  ids_ = Tensor::from(ids, {read.dialogues, read.turns * read.words});
-  open_ = open.tensor().reshape({read.dialogues, 1, read.turns});
-  begin_ = layers.begin(read, Tensor::from(last, {read.dialogues}));
+  ids_ = Tensor::from(ids, {encoding.dialogues, encoding.turns * encoding.words});
+  open_ = open.tensor().reshape({encoding.dialogues, 1, encoding.turns});
+  begin_ = layers.begin(encoding, Tensor::from(last, {encoding.dialogues}));
 }
 
 const std::string& Writer::form_at(std::size_t dialogue, std::int64_t token) const {
@@ -156,29 +156,30 @@ std::string Writer::look_of(std::size_t dialogue, const std::string& form,
                             const float* weights) const {
   std::string look = form;
   float most = -1.0f;
-  const Spoken& spoken = dialogues_[dialogue];
-  for (std::size_t turn = 0; turn < spoken.forms.size(); ++turn)
-    for (std::size_t i = 0; i < spoken.forms[turn].size(); ++i) {
-      const float weight =
-          weights == nullptr ? 0.0f : weights[turn * static_cast<std::size_t>(read_.words) + i];
-      if (spoken.forms[turn][i] != form || weight <= most) continue;
+  const Dialogue& words = dialogues_[dialogue];
+  for (std::size_t turn = 0; turn < words.forms.size(); ++turn)
+    for (std::size_t i = 0; i < words.forms[turn].size(); ++i) {
+      const float weight = weights == nullptr
+                               ? 0.0f
+                               : weights[turn * static_cast<std::size_t>(encoding_.words) + i];
+      if (words.forms[turn][i] != form || weight <= most) continue;
       most = weight;
-      look = spoken.turns[turn][i];
+      look = words.turns[turn][i];
     }
   return look;
 }
 
 WordList Writer::words_of(std::size_t dialogue, const models::Hypothesis& line) const {
-  const auto width = static_cast<std::size_t>(read_.turns * read_.words);
+  const auto width = static_cast<std::size_t>(encoding_.turns * encoding_.words);
   WordList words;
   bool begins = start_ == kReply;
   for (std::size_t i = 0; i < line.tokens.size(); ++i) {
     const std::string& form = form_at(dialogue, line.tokens[i]);
-    const bool copied = line.tokens[i] >= vocabulary_.outputs();
+    const bool is_copy = line.tokens[i] >= vocabulary_.outputs();
     std::string word =
-        copied ? look_of(dialogue, form,
-                         line.weights.empty() ? nullptr : line.weights.data() + i * width)
-               : vocabulary_.look_of(form);
+        is_copy ? look_of(dialogue, form,
+                          line.weights.empty() ? nullptr : line.weights.data() + i * width)
+                : vocabulary_.look_of(form);
     if (begins) word[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(word[0])));
     begins = start_ == kReply && (form == "." || form == "?" || form == "!");
     words.push_back(std::move(word));
@@ -188,8 +189,8 @@ WordList Writer::words_of(std::size_t dialogue, const models::Hypothesis& line) 
 
 std::vector<float> Writer::weights_of(std::size_t dialogue,
                                       const models::Hypothesis& line) const {
-  const auto words = static_cast<std::size_t>(read_.words);
-  const auto turns = static_cast<std::size_t>(read_.turns);
+  const auto words = static_cast<std::size_t>(encoding_.words);
+  const auto turns = static_cast<std::size_t>(encoding_.turns);
   std::vector<float> weights;
   for (std::size_t row = 0; row < line.weights.size() / (turns * words); ++row)
     for (std::size_t turn = 0; turn < dialogues_[dialogue].turns.size(); ++turn) {
@@ -204,8 +205,8 @@ std::vector<float> Writer::weights_of(std::size_t dialogue,
 std::vector<std::vector<models::Hypothesis>> Writer::search(
     const models::SearchOptions& options) {
   eval();
-  const Tensor rows = Tensor::arange(read_.dialogues);
-  const Tensor width = Tensor::full({read_.dialogues}, 1.0, DType::i64);
+  const Tensor rows = Tensor::arange(encoding_.dialogues);
+  const Tensor width = Tensor::full({encoding_.dialogues}, 1.0, DType::i64);
   return models::search(*this, rows.unsqueeze(1), width, options);
 }
 

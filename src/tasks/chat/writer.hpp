@@ -13,21 +13,21 @@
 #include "attn/models/search.hpp"
 #include "attn/models/seq2seq.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "tasks/chat/batch.hpp"
 #include "tasks/chat/layers.hpp"
-#include "tasks/chat/spoken.hpp"
 #include "tasks/chat/vocabulary.hpp"
 
 namespace attn::tasks::chat {
 
 /// Words of a dialogue that the vocabulary does not have, in the order of their first places:
 /// their tokens come behind those of the vocabulary.
-WordList extra_words(const Spoken& dialogue, const Vocabulary& vocabulary);
+WordList extra_words(const Dialogue& dialogue, const Vocabulary& vocabulary);
 
 class Writer final : public models::Seq2Seq {
  public:
   /// All must outlive it. `start` is kReply or kState.
-  Writer(const Layers& layers, const Vocabulary& vocabulary, const Read& read,
-         const std::vector<Spoken>& dialogues, const char* start);
+  Writer(const Layers& layers, const Vocabulary& vocabulary, const Encoding& encoding,
+         const std::vector<Dialogue>& dialogues, const char* start);
 
   /// The search reads no words: a row of its source is the number of a dialogue.
   std::vector<std::vector<models::Hypothesis>> search(const models::SearchOptions& options);
@@ -50,8 +50,8 @@ class Writer final : public models::Seq2Seq {
 
   const Layers& layers_;
   const Vocabulary& vocabulary_;
-  const Read& read_;
-  const std::vector<Spoken>& dialogues_;
+  const Encoding& encoding_;
+  const std::vector<Dialogue>& dialogues_;
   std::string start_;
   std::vector<WordList> extra_;  ///< words of each dialogue that the vocabulary does not have
   std::vector<std::string> forms_;

@@ -21,7 +21,7 @@ namespace attn::tasks::chat {
 
 using WordList = std::vector<std::string>;
 
-struct Spoken {
+struct Dialogue {
   std::vector<WordList> turns;  ///< the first is the user's; none is without a word
   std::vector<WordList> forms;  ///< the same in small letters
   std::size_t skipped = 0;      ///< turns before them that are not read
@@ -29,10 +29,10 @@ struct Spoken {
 
   std::int64_t last() const { return static_cast<std::int64_t>(turns.size()) - 1; }
 };
-Spoken spoken_in(std::string_view text);
+Dialogue dialogue_of(std::string_view text);
 
 /// Dialogues, padded; and rows of words, each a text of its own.
-classify::TextBatch batch_of(const std::vector<Spoken>& dialogues,
+classify::TextBatch batch_of(const std::vector<Dialogue>& dialogues,
                              const classify::WordTables& tables, Device device);
 classify::TextBatch batch_of_rows(const std::vector<WordList>& rows,
                                   const classify::WordTables& tables, Device device);
@@ -58,10 +58,10 @@ class MatchMaker {
 
   void add_reply(const WordList& forms) { replies_.push_back(ids_of(forms)); }
   /// Turns up to and with `last`.
-  void add_dialogue(const Spoken& dialogue, std::int64_t last);
+  void add_dialogue(const Dialogue& dialogue, std::int64_t last);
   /// A place where no dialogue ends.
   void add_none() { add(std::vector<std::int64_t>(), std::vector<std::int64_t>()); }
-  Matches made(std::int64_t dialogues, Device device) const;
+  Matches matches(std::int64_t dialogues, Device device) const;
 
  private:
   void add(std::vector<std::int64_t> so_far, std::vector<std::int64_t> last);

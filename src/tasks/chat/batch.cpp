@@ -1,6 +1,6 @@
 // Dialogues as words and numbers.
 
-#include "tasks/chat/spoken.hpp"
+#include "tasks/chat/batch.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -21,29 +21,29 @@
 
 namespace attn::tasks::chat {
 
-Spoken spoken_in(std::string_view text) {
-  Spoken spoken;
+Dialogue dialogue_of(std::string_view text) {
+  Dialogue dialogue;
   std::vector<std::string> turns = turns_of(text);
   // In pairs, so that the first that is read is the user's.
-  if (turns.size() > kMostTurns) spoken.skipped = (turns.size() - kMostTurns + 1) / 2 * 2;
-  for (std::size_t i = spoken.skipped; i < turns.size(); ++i) {
+  if (turns.size() > kMostTurns) dialogue.skipped = (turns.size() - kMostTurns + 1) / 2 * 2;
+  for (std::size_t i = dialogue.skipped; i < turns.size(); ++i) {
     WordList words = words_of(turns[i]);
     if (words.size() > kMostWords) {
       words.resize(kMostWords);
-      spoken.cut = true;
+      dialogue.cut = true;
     }
-    WordList& forms = spoken.forms.emplace_back();
+    WordList& forms = dialogue.forms.emplace_back();
     for (const std::string& word : words) forms.push_back(form_of(word));
-    spoken.turns.push_back(std::move(words));
+    dialogue.turns.push_back(std::move(words));
   }
-  return spoken;
+  return dialogue;
 }
 
-classify::TextBatch batch_of(const std::vector<Spoken>& dialogues,
+classify::TextBatch batch_of(const std::vector<Dialogue>& dialogues,
                              const classify::WordTables& tables, Device device) {
   std::vector<classify::Reading> readings;
   readings.reserve(dialogues.size());
-  for (const Spoken& dialogue : dialogues) readings.push_back({dialogue.turns, false});
+  for (const Dialogue& dialogue : dialogues) readings.push_back({dialogue.turns, false});
   return tables.batch_of(readings, device);
 }
 
@@ -85,7 +85,7 @@ void MatchMaker::add(std::vector<std::int64_t> so_far, std::vector<std::int64_t>
   last_.push_back(std::move(last));
 }
 
-void MatchMaker::add_dialogue(const Spoken& dialogue, std::int64_t last) {
+void MatchMaker::add_dialogue(const Dialogue& dialogue, std::int64_t last) {
   std::vector<std::int64_t> all;
   for (std::int64_t turn = 0; turn <= last; ++turn) {
     const auto ids = ids_of(dialogue.forms[static_cast<std::size_t>(turn)]);
@@ -105,7 +105,7 @@ Tensor MatchMaker::table_of(const std::vector<std::vector<std::int64_t>>& rows,
       .to(device);
 }
 
-Matches MatchMaker::made(std::int64_t dialogues, Device device) const {
+Matches MatchMaker::matches(std::int64_t dialogues, Device device) const {
   const auto words = static_cast<std::int64_t>(bins_.size());
   return {Tensor::from(bins_, {words}).to(device),
           table_of(so_far_, device).reshape({dialogues, -1, words}),
