@@ -69,10 +69,11 @@ Script in_brackets(const Script& script) {
   return own;
 }
 
-/// An example for each of the user's turns that is answered.
+/// An example for each of the user's turns that is answered; two of the system's are empty.
 void add_turns(const Script& script, std::vector<Example>& part,
                std::vector<std::string>& right) {
   for (std::size_t i = 0; i < script.replies.size(); ++i) {
+    if (text::split_words(script.turns[2 * i + 1]).empty()) continue;
     Example& example = part.emplace_back();
     example.id = script.service + " " + script.id + " turn " + std::to_string(2 * i);
     example.source = text_of(std::vector<std::string>(
