@@ -52,7 +52,7 @@ class Writer::Lines final : public models::Decoding {
   Lines(const Writer& writer, const Tensor& dialogues)
       : writer_(writer), origin_(dialogues.to_vector<std::int64_t>()) {
     take(dialogues);
-    hidden_ = index_select(writer.begin_, 0, dialogues);
+    hidden_ = index_select(writer.begin_, 0, dialogues.to(writer.layers_.device()));
   }
 
   models::Prediction step(const Tensor& tokens) override {
@@ -87,16 +87,17 @@ class Writer::Lines final : public models::Decoding {
       origin.push_back(origin_[static_cast<std::size_t>(row)]);
     const bool as_before = origin == origin_;
     origin_ = std::move(origin);
-    hidden_ = index_select(hidden_, 0, rows);
+    hidden_ = index_select(hidden_, 0, rows.to(writer_.layers_.device()));
     // Hypotheses of one dialogue read the same.
     if (!as_before) take(Tensor::from(origin_, {static_cast<std::int64_t>(origin_.size())}));
   }
 
  private:
   void take(const Tensor& dialogues) {
-    encoding_ = writer_.encoding_.select(dialogues);
-    open_ = index_select(writer_.open_, 0, dialogues);
-    ids_ = index_select(writer_.ids_, 0, dialogues);
+    const Tensor rows = dialogues.to(writer_.layers_.device());
+    encoding_ = writer_.encoding_.select(rows);
+    open_ = index_select(writer_.open_, 0, rows);
+    ids_ = index_select(writer_.ids_, 0, rows);
   }
 
   const Writer& writer_;
@@ -141,9 +142,10 @@ Writer::Writer(const Layers& layers, const Vocabulary& vocabulary, const Encodin
     last.push_back(row * encoding.turns + dialogue.last());
   }
   tokens_ = vocabulary.outputs() + static_cast<std::int64_t>(most);
-  ids_ = Tensor::from(ids, {encoding.dialogues, encoding.turns * encoding.words});
-  open_ = open.tensor().reshape({encoding.dialogues, 1, encoding.turns});
-  begin_ = layers.begin(encoding, Tensor::from(last, {encoding.dialogues}));
+  ids_ = Tensor::from(ids, {encoding.dialogues, encoding.turns * encoding.words})
+             .to(layers.device());
+  open_ = open.tensor().reshape({encoding.dialogues, 1, encoding.turns}).to(layers.device());
+  begin_ = layers.begin(encoding, Tensor::from(last, {encoding.dialogues}).to(layers.device()));
 }
 
 const std::string& Writer::form_at(std::size_t dialogue, std::int64_t token) const {
