@@ -90,7 +90,7 @@ std::size_t empty_turn(std::string_view text) {
 
 const models::SearchOptions& default_search() {
   static const models::SearchOptions kSearch{
-      .beam = 1, .max_length = static_cast<std::int64_t>(kMostReply)};
+      .beam = 1, .max_length = static_cast<std::int64_t>(kMostReply), .no_repeat = 3};
   return kSearch;
 }
 
