@@ -120,11 +120,12 @@ class ChatTask final : public NetworkTask {
             "    attn chat\n"
             "    attn chat \"I want a table for two in San Jose.\" \"What time?\" \"At "
             "seven.\"\n"
-            "    attn chat \"I need a bus to Fresno on Monday.\" --map bus.svg\n"
+            "    attn chat \"I need a bus from Fresno to Anaheim on March 5th.\" --map "
+            "bus.svg\n"
             "    printf 'Find me a hotel in London.\\n' | attn chat --json -",
         .metric = "right of ten",
         .score = "right of ten",
-        .example = "I want to book a table for two in San Jose.\nWhat time?\nAt seven.",
+        .example = "I need a bus from Fresno to Anaheim on March 5th.",
         .one_example = "dialogue",
         .examples = "dialogues",
         .reads = TaskCard::Reads::turns,
