@@ -141,9 +141,9 @@ const std::vector<Figure>& figures() {
        "Hierarchical attention in a dialogue: while each word of the reply (a row) is written, "
        "the model looks at the turns, whose columns come first (U the user's, S the system's), "
        "and at the words within each, which share the weight of their turn. What the user said "
-       "is copied from where it stands; what only a database could know stands in brackets.",
-       {"chat", "I would like to see a movie in Fremont tonight.",
-        "What kind of movie do you like?", "A comedy, please."},
+       "can be copied from where it stands; what only a database knows stands in brackets.",
+       {"chat", "I need a bus from Fresno.", "Where are you going?",
+        "To Anaheim on March 5th."},
        {}},
       {"entailment",
        "Does one sentence follow from another?",
