@@ -18,6 +18,7 @@ PairTask translate_task();
 PairTask summarise_task();
 PairTask pairs_task();
 const Task& caption_task();
+const Task& chat_task();
 const Task& cloze_task();
 const Task& remember_task();
 const Task& entail_task();

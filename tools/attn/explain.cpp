@@ -24,6 +24,7 @@
 #include "tools/attn/output_path.hpp"
 #include "tools/attn/search_flags.hpp"
 #include "tools/attn/training_flags.hpp"
+#include "tools/attn/turns.hpp"
 #include "tools/serve/offline.hpp"
 
 namespace attn::tools {
@@ -31,7 +32,7 @@ namespace {
 
 struct ExplainOptions {
   std::string task;
-  std::vector<std::string> texts;  ///< one, or the parts of an input
+  std::vector<std::string> texts;  ///< one, or the parts of an input, or turns
   std::string html;
   std::string model;
   tasks::Choices choices;
@@ -45,6 +46,7 @@ tasks::Input input_of(const tasks::TaskCard& card, const std::vector<std::string
       input.parts.emplace(card.parts[i].name, texts[i]);
     return input;
   }
+  if (card.reads == tasks::TaskCard::Reads::turns) return input_of_turns(texts);
   if (card.reads != tasks::TaskCard::Reads::parts && texts.size() == 1) return texts.front();
   std::string names;
   for (const auto& part : card.parts) names += (names.empty() ? "" : ", ") + part.name;

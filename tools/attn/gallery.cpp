@@ -148,6 +148,15 @@ const std::vector<Figure>& figures() {
         "unto Asa, saying, Come thou to me. And Asa went up out of Egypt.",
         "And he came up out of the land of _____."},
        {}},
+      {"a-reply-and-its-turns",
+       "A reply looks at turns, and at their words",
+       "Hierarchical attention in a dialogue: while each word of the reply (a row) is written, "
+       "the model looks at the turns, whose columns come first (U the user's, S the system's), "
+       "and at the words within each, which share the weight of their turn. What the user said "
+       "can be copied from where it stands; what only a database knows stands in brackets.",
+       {"chat", "I need a bus from Fresno.", "Where are you going?",
+        "To Anaheim on March 5th."},
+       {}},
       {"entailment",
        "Does one sentence follow from another?",
        "Each row is a word of the hypothesis, each column a word of the premise. Two "

@@ -48,6 +48,7 @@
 #include "tools/attn/progress.hpp"
 #include "tools/attn/search_flags.hpp"
 #include "tools/attn/training_flags.hpp"
+#include "tools/attn/turns.hpp"
 
 namespace attn::tools {
 namespace {
@@ -56,6 +57,8 @@ using Reads = tasks::TaskCard::Reads;
 
 constexpr std::uint64_t kLargestFile = std::uint64_t{64} << 20;
 constexpr const char* kOfLines = "-";
+/// The line that begins a dialogue anew.
+constexpr const char* kAnew = ":new";
 constexpr std::size_t kLabelsShown = 5;
 
 struct TaskOptions {
@@ -170,6 +173,7 @@ std::string text_of(const std::string& argument, const tasks::TaskCard& card) {
 
 /// The parts of a line, between tabs, as many as the task has; the last one takes the rest.
 tasks::Input input_of_line(const tasks::TaskCard& card, const std::string& line) {
+  if (card.reads == Reads::turns) return input_of_turns(line);
   if (card.reads != Reads::parts) return line;
   tasks::Input input;
   std::size_t begin = 0;
@@ -273,7 +277,48 @@ class Answering {
     return all;
   }
 
+  /// A dialogue that goes on: a line is a turn, and each is replied to with all that was said
+  /// before in mind. Whether all could be replied to.
+  bool dialogue(std::istream& in) {
+    one_line_each_ = true;
+    const bool asks = &in == &std::cin && ::isatty(STDIN_FILENO) == 1;
+    if (asks) fmt::print(streams_.err, "{} begins anew; Ctrl-D ends\n", kAnew);
+    bool all = true;
+    std::vector<std::string> turns;
+    std::string line;
+    for (std::size_t number = 1; next_turn(in, asks, line); ++number) {
+      if (line == kAnew) {
+        turns.clear();
+        continue;
+      }
+      Question one{input_of_turns(std::string_view(line)),
+                   "line " + std::to_string(number) + " of standard input"};
+      if (!one.is_blank()) {
+        turns.push_back(line);
+        one.input = input_of_turns(turns);
+      }
+      one.problem = problem_of(one, line.size());
+      all = all && one.problem.empty();
+      const std::string reply = answer({one});
+      if (!one.problem.empty()) turns.pop_back();
+      if (!reply.empty()) turns.push_back(reply);
+    }
+    check_end(in);
+    return all;
+  }
+
  private:
+  /// Whether there is one; a person is asked for it.
+  bool next_turn(std::istream& in, bool asks, std::string& line) const {
+    if (asks) {
+      fmt::print(streams_.out, "> ");
+      std::fflush(streams_.out);
+    }
+    if (!std::getline(in, line)) return false;
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    return true;
+  }
+
   /// Ctrl-C ends the text, not the program.
   void print_while_written() {
     written_ = true;
@@ -323,7 +368,8 @@ class Answering {
     return question.is_blank() && (one_line_each_ || task_.writing() == nullptr);
   }
 
-  void answer(const std::vector<Question>& questions) {
+  /// The text of the last answer; "" where there is none.
+  std::string answer(const std::vector<Question>& questions) {
     std::map<const tasks::Answerer*, std::vector<tasks::Input>> inputs;
     for (const Question& one : questions)
       if (one.problem.empty() && !is_nothing(one)) inputs[one.answerer].push_back(one.input);
@@ -331,7 +377,9 @@ class Answering {
     std::map<const tasks::Answerer*, std::size_t> next;
     for (const auto& [answerer, own] : inputs)
       replies[answerer] = (*answerer)(own, choices_, told_on(streams_.err));
+    std::string last;
     for (const Question& one : questions) {
+      last.clear();
       if (!one.problem.empty()) {
         print_problem(one);
       } else if (is_nothing(one)) {
@@ -339,10 +387,13 @@ class Answering {
         nothing.answers.emplace_back().finished = true;
         print(one, nothing);
       } else {
-        print(one, replies[one.answerer][next[one.answerer]++]);
+        const tasks::Reply& reply = replies[one.answerer][next[one.answerer]++];
+        print(one, reply);
+        last = reply.answers.front().text;
       }
     }
     std::fflush(streams_.out);
+    return last;
   }
 
   /// A line of the output still belongs to each line of the input.
@@ -465,6 +516,8 @@ std::vector<Question> questions_of(const tasks::Task& task, const TaskOptions& o
     }
     return {Question{std::move(input), "the input"}};
   }
+  if (task.card().reads == Reads::turns)
+    return {Question{input_of_turns(options.arguments), "the dialogue"}};
   for (const std::string& argument : options.arguments) {
     switch (task.card().reads) {
       case Reads::texts:
@@ -477,6 +530,7 @@ std::vector<Question> questions_of(const tasks::Task& task, const TaskOptions& o
         questions.push_back({read_picture(argument), "", argument, argument});
         break;
       case Reads::parts:
+      case Reads::turns:
         break;  // above
     }
   }
@@ -504,6 +558,8 @@ int run_task(const tasks::Task& task, const TaskOptions& options, const Streams&
   const bool lines = task.card().reads != Reads::pictures && options.arguments.size() == 1 &&
                      options.arguments.front() == kOfLines;
   if (lines) return Answering(task, options, streams).lines(std::cin) ? success : failure;
+  if (task.card().reads == Reads::turns && options.arguments.empty())
+    return Answering(task, options, streams).dialogue(std::cin) ? success : failure;
   std::vector<Question> questions = questions_of(task, options, streams);
   Answering(task, options, streams).all(std::move(questions));
   return success;

@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -79,6 +78,26 @@ void try_out(const tasks::Task& task, const Setting& setting, const std::string&
   }
 }
 
+/// A flag that tasks share, and the first of them.
+struct SharedFlag {
+  const tasks::Task* task;
+  Setting setting;
+};
+
+/// Accepts what another task accepts, too; the task that is asked says what it does not.
+void widen(Setting& setting, const Setting& other) {
+  if (setting.values.empty() || other.values.empty()) {
+    setting.values.clear();
+  } else {
+    for (const std::string& value : other.values)
+      if (std::find(setting.values.begin(), setting.values.end(), value) ==
+          setting.values.end())
+        setting.values.push_back(value);
+  }
+  setting.least = std::min(setting.least, other.least);
+  setting.most = std::max(setting.most, other.most);
+}
+
 void add_setting_flag(CLI::App& command, const tasks::Task& task, const Setting& setting,
                       TrainingFlags& flags) {
   CLI::Option* option = command.add_option_function<std::string>(
@@ -135,12 +154,20 @@ void use_precision(const tasks::TrainingRun::On& on, const std::string& command)
 
 void add_setting_flags(CLI::App& command, TrainingFlags& flags,
                        std::initializer_list<Setting::About> about) {
-  std::set<std::string> known;  // tasks share flags
+  std::vector<SharedFlag> shared;
   for (const tasks::Task* task : tasks::all_tasks())
-    for (const Setting& setting : task->settings())
-      if (std::find(about.begin(), about.end(), setting.about) != about.end() &&
-          known.insert(setting.flag).second)
-        add_setting_flag(command, *task, setting, flags);
+    for (const Setting& setting : task->settings()) {
+      if (std::find(about.begin(), about.end(), setting.about) == about.end()) continue;
+      const auto known = std::find_if(shared.begin(), shared.end(), [&](const SharedFlag& one) {
+        return one.setting.flag == setting.flag;
+      });
+      if (known == shared.end()) {
+        shared.push_back({task, setting});
+      } else {
+        widen(known->setting, setting);
+      }
+    }
+  for (const SharedFlag& one : shared) add_setting_flag(command, *one.task, one.setting, flags);
 }
 
 void add_training_flags(CLI::App& command, TrainingFlags& flags) {

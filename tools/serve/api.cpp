@@ -188,7 +188,7 @@ std::optional<std::string> model_name(const Fields& fields, const tasks::Task* t
 tasks::Input input_of(const Fields& fields, const ServedModel& served, std::size_t longest) {
   const tasks::Task& task = served.answerer.task();
   const std::vector<std::string> names = task.fields();
-  const bool text = std::find(names.begin(), names.end(), "text") != names.end();
+  const bool text = names == std::vector<std::string>{"text"};
   if (text) fields.text("text", longest);
   tasks::Input input;
   try {

@@ -16,7 +16,7 @@ constexpr std::string_view kAsking = "no task answers questions about a picture"
 /// Sorted by name. Where a model is made of the blocks that a mechanism is an arrangement of,
 /// the symbol is the block's.
 constexpr MechanismUse kUses[] = {
-    {"additive_attention", "attn translate --model translate-zh-en-bahdanau",
+    {"additive_attention", "attn translate --model translate-zh-en-bahdanau, attn chat",
      "src/models/bahdanau.cpp", "nn::AdditiveScore"},
     {"alibi", "attn lesson order", "tools/attn/lessons/order.cpp", "nn::alibi_attention"},
     {"attention_over_attention", "attn cloze", "src/tasks/cloze/reader.cpp",
@@ -102,8 +102,8 @@ constexpr MechanismUse kUses[] = {
      "nn::LuongAttention"},
     {"score_location", "attn train --model luong --score location", "src/models/luong.cpp",
      "nn::LuongAttention"},
-    {"score_scaled_dot", "attn translate, attn lesson scores", "tools/attn/lessons/scores.cpp",
-     "spec::scaled_dot"},
+    {"score_scaled_dot", "attn translate, attn chat, attn lesson scores",
+     "tools/attn/lessons/scores.cpp", "spec::scaled_dot"},
     {"seq2seq_rnn", "attn compare pronounce", "src/models/rnn.cpp", "class RnnModel"},
     {"sinusoidal_encoding", "attn translate, attn lesson order",
      "src/models/transformer/position_tables.cpp", "nn::sinusoidal_table"},

@@ -87,7 +87,8 @@ nlohmann::json Models::describe() const {
                      {"about", card.about},
                      {"metric", card.metric},
                      {"models", std::move(models)},
-                     {"example", card.example}});
+                     {"example", card.example},
+                     {"turns", card.reads == tasks::TaskCard::Reads::turns}});
   }
   return tasks;
 }

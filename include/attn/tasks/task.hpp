@@ -106,7 +106,9 @@ struct TaskCard {
     texts,     ///< texts, or - for a line each
     files,     ///< text files, or a text in quotes, or -
     pictures,  ///< PNG files; --sample takes test examples
-    parts      ///< the parts of one input, a word each; or - for a line each, with tabs
+    parts,     ///< the parts of one input, a word each; or - for a line each, with tabs
+    turns      ///< those of one dialogue, a word each, joined to a text of a turn a line; or -
+               ///< for a dialogue a line, with tabs; without words a dialogue that goes on
   };
   Reads reads = Reads::texts;
   std::string argument = "text";  ///< the name of those words in the help text
@@ -129,7 +131,10 @@ struct TaskCard {
 
   /// What an input is called in a message.
   std::string noun() const {
-    return reads == Reads::pictures ? "picture" : reads == Reads::parts ? "input" : "text";
+    return reads == Reads::pictures ? "picture"
+           : reads == Reads::parts  ? "input"
+           : reads == Reads::turns  ? "dialogue"
+                                    : "text";
   }
   /// The folder of the model that is taken where none is named, of this variant.
   std::string shipped(const std::string& variant = {}) const {

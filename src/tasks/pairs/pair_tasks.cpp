@@ -425,6 +425,7 @@ std::vector<const Task*> shipped_tasks() {
   tasks.push_back(&caption_task());
   tasks.push_back(&remember_task());
   tasks.push_back(&cloze_task());
+  tasks.push_back(&chat_task());
   tasks.push_back(&entail_task());
   tasks.push_back(&write_task());
   tasks.push_back(&parse_task());

@@ -14,6 +14,7 @@ export interface Task {
   metric: string;
   models: Model[];
   example: string;
+  turns?: boolean; // a text is a dialogue, a turn a line
 }
 
 export interface Info {
@@ -66,6 +67,7 @@ export interface Piece {
 export interface Reply {
   answers: Answer[]; // none where the answer is no tokens over tokens; then there are:
   text?: string;
+  table?: { columns: string[]; rows: (string | number)[][] };
   map?: AnyMap;
   pieces?: Piece[];
   unfamiliar?: boolean;

@@ -40,6 +40,11 @@ export class Try {
   private readonly notices = el('div', { class: 'notices', role: 'status' });
   private readonly facts = el('p', { class: 'note facts' });
   private readonly list = el('ol', { class: 'best', 'aria-label': 'Best answers, with their scores' });
+  private readonly next = el('input', { type: 'text', dir: 'auto', placeholder: 'Your next turn', 'aria-label': 'Your next turn' });
+  private readonly say = el('form', { class: 'row say', hidden: true, onsubmit: (event: Event) => {
+    event.preventDefault();
+    this.goOn();
+  } }, this.next, el('button', { type: 'submit' }, 'Say'));
   private readonly others: HTMLDetailsElement;
   private readonly pieces = el('div', { class: 'pieces', hidden: true });
   private readonly steering: SteeringPanel;
@@ -130,7 +135,7 @@ export class Try {
     }, this.steering.element, this.others, this.steps.element);
     this.explained = el('div', { class: 'explained' }, this.pieces, this.explanation.element);
     this.result.append(
-      el('div', { class: 'answer-box' }, this.spoken, this.notices, this.facts),
+      el('div', { class: 'answer-box' }, this.spoken, this.notices, this.facts, this.say),
       this.picture.element,
       this.explained);
     this.picture.element.hidden = true;
@@ -239,6 +244,16 @@ export class Try {
     this.askAgain();
   }
 
+  /** In a dialogue: the reply is what was said, and the reader's next turn follows. */
+  private goOn(): void {
+    const turn = this.next.value.trim();
+    if (!turn || !this.asked || !this.reply.text) return;
+    this.text.value = [this.asked.text, this.reply.text, turn].join('\n');
+    this.next.value = '';
+    this.fit();
+    this.ask();
+  }
+
   private askAgain(): void {
     if (!this.asked) return;
     this.flight?.abort();
@@ -295,7 +310,10 @@ export class Try {
     this.spoken.classList.remove('steered');
     this.spoken.classList.toggle('lines', (reply.text ?? '').includes('\t'));
     this.notices.replaceChildren(...notices(reply));
-    this.facts.textContent = reply.milliseconds === undefined ? '' : `${reply.milliseconds.toFixed(0)} ms`;
+    const facts = (reply.table?.rows ?? []).map((row) => row.join(' '));
+    if (reply.milliseconds !== undefined) facts.push(`${reply.milliseconds.toFixed(0)} ms`);
+    this.facts.textContent = facts.join(' · ');
+    this.say.hidden = !this.info.tasks.find((one) => one.name === this.asked?.task)?.turns;
     if (!reply.map) return;
     this.picture.caption(reply.map.caption);
     this.view.show(reply.map);
@@ -319,6 +337,7 @@ export class Try {
 
   private showAnswer(milliseconds?: number): void {
     this.result.hidden = false;
+    this.say.hidden = true;
     const pieces = this.pieceList();
     const answer = this.shownAnswers()[this.chosen];
     const read = pieces[this.piece]?.source ?? this.asked?.text ?? '';

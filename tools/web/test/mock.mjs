@@ -22,6 +22,7 @@ const kAbout = {
   translate: ['English becomes Italian', 'BLEU', 'a fast web server'],
   pronounce: ['A word becomes its phones', 'phone error rate', 'attention'],
   summarise: ['A description becomes one line', 'ROUGE', Object.keys(recorded.summarise)[0]],
+  chat: ['a dialogue becomes the next reply', 'right of ten', 'A table for two.\nWhat time?\nAt seven.'],
 };
 
 function info() {
@@ -29,7 +30,7 @@ function info() {
     { name: 'shipped', kind: 'transformer', parameters: 4_170_000 },
     { name: 'recurrent', kind: 'bahdanau', parameters: 2_300_000 },
   ];
-  const tasks = Object.entries(kAbout).map(([name, [about, metric, example]]) => ({ name, about, metric, models, example }));
+  const tasks = Object.entries(kAbout).map(([name, [about, metric, example]]) => ({ name, about, metric, models, example, turns: name === 'chat' }));
   return { version: 'mock', page: true, tasks, limits: { text_bytes: 20_000, beam: 16 } };
 }
 
@@ -82,9 +83,20 @@ function copied(text) {
   return [{ text, score: -0.1, log_probability: -0.1, finished: true, source_tokens: tokens, target_tokens: tokens, weights }];
 }
 
+// What it replies counts the turns; each word of it looks at all of them alike.
+function reply(text) {
+  const turns = text.split('\n');
+  if (turns.length % 2 === 0) return [400, { error: 'the dialogue ends with the system\'s turn' }];
+  const rows = ['Turn', String(turns.length), '.'];
+  const weights = rows.map(() => turns.map(() => 1 / turns.length));
+  const map = { attn_map: 1, kind: 'alignment', title: rows.join(' '), caption: 'Turns alike.', rows, columns: turns, row_title: 'reply', column_title: 'dialogue', weights };
+  return [200, { text: `Turn ${turns.length}.`, notes: [], table: { columns: ['slot', 'value'], rows: [['seats', 'two']] }, map, milliseconds: 3 }];
+}
+
 function answer(question) {
   if (typeof question.text !== 'string' || !question.text) return [400, { error: 'text: expected a text that is not empty' }];
   if (!(question.task in kAbout)) return [404, { error: `task: there is no ${question.task}` }];
+  if (question.task === 'chat') return reply(question.text);
   const known = recorded[question.task]?.[question.text] ?? copied(question.text);
   const answers = known.slice(0, question.best ?? 1).map((one) => steered(one, question));
   if (question.heads) for (const one of answers) one.heads = heads(one);
