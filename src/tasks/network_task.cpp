@@ -142,6 +142,10 @@ class NetworkModel final : public Model {
 
   std::vector<Reply> answer(std::span<const Input> inputs, const Choices& choices,
                             const Done& done) const override {
+    if (!choices.steering.as_trained())
+      fail("the attention of ", task().name(),
+           " cannot be steered; it is asked without forbidden and forced positions and "
+           "without a temperature of attention");
     const NoGrad off_the_tape;
     std::vector<Reply> replies;
     replies.reserve(inputs.size());

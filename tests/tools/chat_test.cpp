@@ -82,6 +82,9 @@ TEST_F(ChatCommand, TakesTheTurnsOfOneDialogue) {
   EXPECT_NE(empty.err.find("turn 2 is empty"), std::string::npos) << empty.err;
   EXPECT_NE(chat({"a\xff"}).err.find("is not UTF-8"), std::string::npos);
   EXPECT_EQ(chat({"hello", "-"}).status, usage);
+  // Its attention has no heads and is not steered, so there are no such flags.
+  EXPECT_EQ(chat({"hello", "--forbid", "0"}).status, usage);
+  EXPECT_EQ(chat({"hello", "--show", "--heads", "all"}).status, usage);
 }
 
 TEST_F(ChatCommand, TellsJsonAndDraws) {
@@ -144,6 +147,7 @@ TEST_F(ChatCommand, ExplainsAndServes) {
                                    {{"turns", nlohmann::json::array()}},
                                    {{"turns", {1}}},
                                    {{"turns", {"a", "b"}}},
+                                   {{"text", "a"}, {"forbid", {0}}},
                                    {{"text", "a"}, {"turns", {"a"}}}})
     EXPECT_EQ(post(wrong).status, 400) << wrong;
   if (!serve::has_page()) GTEST_SKIP() << "the page is built where npm is found";

@@ -644,6 +644,7 @@ void add_choice_options(CLI::App& command, const tasks::Task& task, TaskOptions&
       .add_flag("--weights", options.weights,
                 "With --json: print tokens and attention weights too")
       ->needs(command.get_option("--json"));
+  if (!task.card().steers) return;
   add_heads_option(command, options.map);
   add_steering_options(command, options.choices.steering);
 }

@@ -120,6 +120,8 @@ struct TaskCard {
   /// What --heads all draws, for the help text of a task that does not search; "": it has no
   /// such flag.
   std::string heads_help{};
+  /// Of a task that searches: its models have heads to draw, and attention that can be steered.
+  bool steers = true;
   /// One of the words of Reads::parts.
   struct Part {
     std::string name;  ///< of the input's part and of a request's field

@@ -258,7 +258,6 @@ std::vector<Reply> ChatNetwork::answer(std::span<const Input> inputs,
   search.temperature = choices.temperature;
   search.top = choices.top;
   search.seed = choices.seed;
-  search.steering = choices.steering;
   Writer writer(layers_, vocabulary_, encoding, dialogues, kReply);
   const auto lines = writer.search(search);
   Writer state_writer(layers_, vocabulary_, encoding, dialogues, kState);

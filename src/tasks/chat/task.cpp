@@ -132,7 +132,8 @@ class ChatTask final : public NetworkTask {
         .argument = "turns",
         .argument_help =
             "The turns of one dialogue, yours first and last; none: a dialogue line by line; "
-            "-: a\ndialogue a line, tabs between turns"};
+            "-: a\ndialogue a line, tabs between turns",
+        .steers = false};
     return kCard;
   }
 
