@@ -38,6 +38,8 @@ TEST(ShippedModels, AnswerWithoutAFlag) {
   EXPECT_NE(english.out.find("Xi'an"), std::string::npos) << english.out;
   EXPECT_EQ(say({"translate", "--from", "zh", "--to", "zh", "a"}).status, usage);
   EXPECT_EQ(say({"translate", "--from", "zh", "--to", "it", "a"}).status, usage);
+  EXPECT_EQ(say({"translate", "--from", "xx", "a"}).status, usage);
+  EXPECT_EQ(say({"translate", "--to", "xx", "a"}).status, usage);
   EXPECT_EQ(say({"translate", "--to", "en", "It is English already."}).status, failure);
   // Two sentences are two answers on one line.
   const Said two = say({"translate", "It is fast. It is small."});

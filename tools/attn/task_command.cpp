@@ -135,11 +135,16 @@ std::string problem_with(const TaskOptions& options, const tasks::TaskCard& card
   if (!wanted.from.empty() && wanted.from == wanted.to)
     return fmt::format(
         "--from and --to are both {}; a text is translated into another language", wanted.from);
-  if (options.model.empty() && !wanted.from.empty() && !wanted.to.empty()) try {
+  if (options.model.empty() && !wanted.from.empty()) try {
       tasks::direction_of(card, wanted, "");
     } catch (const InvalidArgument& error) {
       return error.what();
     }
+  const auto leads_there = [&](const auto& direction) { return direction.to == wanted.to; };
+  if (options.model.empty() && !wanted.to.empty() &&
+      std::none_of(card.directions.begin(), card.directions.end(), leads_there))
+    return fmt::format("there is no model into \"{}\"; --model names one of your own",
+                       wanted.to);
   return misuse(options.choices);
 }
 
