@@ -87,6 +87,17 @@ TEST_F(ChatCommand, TakesTheTurnsOfOneDialogue) {
   EXPECT_EQ(chat({"hello", "--show", "--heads", "all"}).status, usage);
 }
 
+TEST_F(ChatCommand, TellsOfATurnOfUnknownWords) {
+  const Said strange = chat({"hello there", "what is it?", "zqxv wubble frotz."});
+  ASSERT_EQ(strange.status, success) << strange.err;
+  EXPECT_NE(
+      strange.err.find("3 of the 3 words of the last turn are unknown to the model (zqxv, "
+                       "wubble, frotz): the reply is a guess"),
+      std::string::npos)
+      << strange.err;
+  EXPECT_EQ(chat({"zqxv wubble frotz", "what is it?", "number 7"}).err, "");
+}
+
 TEST_F(ChatCommand, TellsJsonAndDraws) {
   const Said said = chat({"--json", "hello there", "what is it?", "number 7"});
   ASSERT_EQ(said.status, success) << said.err;

@@ -3,6 +3,7 @@
 #include "tasks/chat/network.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +16,6 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
-#include "attn/files/json.hpp"
 #include "attn/files/printable.hpp"
 #include "attn/maps/map.hpp"
 #include "attn/models/search.hpp"
@@ -47,6 +47,8 @@ constexpr std::size_t kMostBytes = std::size_t{1} << 20;
 constexpr double kLeast = 1e-12;
 /// In the place of a score that does not count.
 constexpr double kNever = -1e9;
+/// Unknown words that a note names.
+constexpr std::size_t kWordsShown = 5;
 
 LayerOptions layer_options(const nlohmann::json& model, const Vocabulary& vocabulary,
                            const Lexicon& lexicon) {
@@ -233,12 +235,24 @@ void ChatNetwork::tell_of(const Dialogue& dialogue, Reply& reply) const {
     reply.notes.push_back("of a turn the first " + std::to_string(kMostWords) +
                           " words are read");
   reply.cut = dialogue.skipped > 0 || dialogue.cut;
-  std::size_t known = 0;
-  for (const WordList& turn : dialogue.turns)
-    for (const std::string& word : turn) known += vocabulary_.knows(word) ? 1 : 0;
-  reply.unfamiliar = known == 0;
-  if (reply.unfamiliar)
-    reply.notes.emplace_back("the model knows none of these words: the reply is a guess");
+  // Of the last turn, since that is what is replied to; numbers and marks are always known.
+  WordList unknown;
+  std::size_t words = 0;
+  for (const std::string& word : dialogue.turns.back()) {
+    if (std::none_of(word.begin(), word.end(),
+                     [](unsigned char c) { return c > 127 || std::isalpha(c) != 0; }))
+      continue;
+    ++words;
+    if (!vocabulary_.knows(word)) unknown.push_back(word);
+  }
+  reply.unfamiliar = 2 * unknown.size() > words;
+  if (!reply.unfamiliar) return;
+  std::string some;
+  for (std::size_t i = 0; i < std::min(unknown.size(), kWordsShown); ++i)
+    some += (i == 0 ? "" : ", ") + files::printable(unknown[i]);
+  reply.notes.push_back(std::to_string(unknown.size()) + " of the " + std::to_string(words) +
+                        " words of the last turn are unknown to the model (" + some +
+                        "): the reply is a guess");
 }
 
 std::vector<Reply> ChatNetwork::answer(std::span<const Input> inputs,

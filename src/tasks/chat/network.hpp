@@ -18,11 +18,11 @@
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/learner.hpp"
 #include "attn/tasks/network.hpp"
+#include "attn/tensor/tensor.hpp"
 #include "tasks/chat/batch.hpp"
 #include "tasks/chat/layers.hpp"
 #include "tasks/chat/lesson.hpp"
 #include "tasks/chat/vocabulary.hpp"
-#include "tasks/chat/writer.hpp"
 
 namespace attn::tasks::chat {
 
