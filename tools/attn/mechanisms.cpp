@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstddef>
+#include <istream>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>

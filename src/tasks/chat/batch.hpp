@@ -15,7 +15,6 @@
 #include "attn/tensor/tensor.hpp"
 #include "tasks/chat/layers.hpp"
 #include "tasks/classify/text_batch.hpp"
-#include "tasks/classify/words.hpp"
 
 namespace attn::tasks::chat {
 

@@ -4,9 +4,6 @@
 
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
-#include <map>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>

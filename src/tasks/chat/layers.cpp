@@ -144,6 +144,7 @@ Encoding Layers::read(const classify::TextBatch& dialogues) const {
   const Tensor states = dropout_(reader_(embedded(dialogues), {}, dialogues.word_lens).out);
   encoding.pooled = pool(states, dialogues.word_lens).reshape(turns);
   std::vector<std::int64_t> speakers;
+  speakers.reserve(static_cast<std::size_t>(encoding.dialogues * encoding.turns));
   for (std::int64_t i = 0; i < encoding.dialogues * encoding.turns; ++i)
     speakers.push_back(i % encoding.turns % 2);
   const Tensor speaker = embedding(
@@ -262,8 +263,7 @@ Tensor Layers::choose(const Encoding& encoding, const Tensor& replies, const Ten
   const Tensor behind = gather(
       encoding.turn_states, 1,
       positions.unsqueeze(-1).expand({positions.size(0), positions.size(1), options_.state}));
-  const Tensor alike =
-      matmul(chooser_.dialogue(behind), chooser_.reply(replies).transpose(0, 1));
+  Tensor alike = matmul(chooser_.dialogue(behind), chooser_.reply(replies).transpose(0, 1));
   if (!looker_) return alike;
   const std::int64_t count = replies.size(0);
   const Shape shape{encoding.dialogues, positions.size(1), count, options_.state};

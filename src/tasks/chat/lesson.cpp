@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "attn/core/dtype.hpp"
 #include "attn/tasks/corpus.hpp"
 #include "attn/tensor/storage.hpp"
 #include "attn/tensor/tensor.hpp"

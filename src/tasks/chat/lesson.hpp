@@ -5,13 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "attn/tasks/corpus.hpp"
 #include "attn/tensor/storage.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "tasks/chat/batch.hpp"
+#include "tasks/chat/layers.hpp"
 #include "tasks/chat/vocabulary.hpp"
 
 namespace attn::tasks::chat {

@@ -12,11 +12,9 @@
 #include <span>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "attn/core/error.hpp"
-#include "attn/files/json.hpp"
 #include "attn/files/printable.hpp"
 #include "attn/files/read_file.hpp"
 #include "attn/models/search.hpp"
@@ -30,6 +28,7 @@
 #include "attn/text/sha256.hpp"
 #include "tasks/chat/candidates.hpp"
 #include "tasks/chat/dialogue.hpp"
+#include "tasks/chat/layers.hpp"
 #include "tasks/chat/network.hpp"
 #include "tasks/chat/vocabulary.hpp"
 #include "tasks/tasks.hpp"

@@ -91,6 +91,7 @@ Tensor first_matches(const Counted& holding, double documents, std::int64_t rows
   for (const auto& [form, count] : holding)
     held[static_cast<std::size_t>(match_bin(form, rows))] += static_cast<double>(count);
   std::vector<float> start;
+  start.reserve(held.size());
   for (const double count : held)
     start.push_back(static_cast<float>(
         std::sqrt(std::max(0.0, std::log((documents + 1.0) / (count + 1.0))) /

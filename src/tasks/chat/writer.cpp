@@ -59,6 +59,7 @@ class Writer::Lines final : public models::Decoding {
     const NoGrad off_the_tape;
     const auto ids = tokens.to_vector<std::int64_t>();
     std::vector<WordList> words;
+    words.reserve(ids.size());
     for (std::size_t row = 0; row < ids.size(); ++row)
       words.push_back({writer_.form_at(static_cast<std::size_t>(origin_[row]), ids[row])});
     const Layers& layers = writer_.layers_;

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "attn/core/dtype.hpp"
 #include "attn/maps/map.hpp"
 #include "attn/nn/attention/multi_head_attention.hpp"
 #include "attn/nn/conv.hpp"

@@ -6,12 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "attn/core/dtype.hpp"
 #include "attn/maps/map.hpp"
 #include "attn/nn/attention/multi_head_attention.hpp"
 #include "attn/nn/mechanisms/composed/multi_dimensional_attention.hpp"
+#include "attn/nn/module.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/join.hpp"
-#include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/tape.hpp"
 #include "tools/attn/lessons/lesson.hpp"
 
