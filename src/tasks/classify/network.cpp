@@ -38,6 +38,7 @@
 #include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/ops/join.hpp"
 #include "attn/tensor/ops/loss.hpp"
+#include "attn/tensor/ops/matmul.hpp"
 #include "attn/tensor/ops/normalise.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/ops/reduce.hpp"
@@ -50,6 +51,7 @@
 #include "tasks/classify/scores.hpp"
 #include "tasks/classify/slots.hpp"
 #include "tasks/classify/text_batch.hpp"
+#include "tasks/classify/tf_idf.hpp"
 #include "tasks/classify/words.hpp"
 
 namespace attn::tasks::classify {
@@ -74,8 +76,9 @@ struct ClassifierOptions {
   double dropout;
   double word_dropout;
   double smoothing;
+  double votes;
   bool maxima;
-  bool bag;
+  Bag bag;
 };
 
 ClassifierOptions options_of(const Json& model, const std::string& where) {
@@ -89,6 +92,10 @@ ClassifierOptions options_of(const Json& model, const std::string& where) {
   const auto at = std::find(kind_names().begin(), kind_names().end(), kind);
   if (at == kind_names().end())
     fail<FileError>(where, ": model.kind is ", files::in_quotes(kind));
+  const std::string& bag = files::to_text(files::member(model, "bag", where), where);
+  const auto which = std::find(bag_names().begin(), bag_names().end(), bag);
+  if (which == bag_names().end())
+    fail<FileError>(where, ": model.bag is ", files::in_quotes(bag));
   return {.kind = static_cast<Kind>(at - kind_names().begin()),
           .dim = whole("dim"),
           .hidden = whole("hidden"),
@@ -97,8 +104,9 @@ ClassifierOptions options_of(const Json& model, const std::string& where) {
           .dropout = real("dropout"),
           .word_dropout = real("word_dropout"),
           .smoothing = real("label_smoothing"),
+          .votes = real("votes"),
           .maxima = files::to_text(files::member(model, "maxima", where), where) == "yes",
-          .bag = files::to_text(files::member(model, "bag", where), where) == "yes"};
+          .bag = static_cast<Bag>(which - bag_names().begin())};
 }
 
 std::vector<std::string> names_of(const Json& facts, const char* key, std::size_t least,
@@ -145,7 +153,7 @@ class Classifier final : public Network {
                                        .direction = Direction::both}))),
         out_(add("out", nn::Linear({.in = features() +
                                           (options.maxima ? features() + options.dim : 0) +
-                                          (options.bag ? options.dim : 0),
+                                          (options.bag == Bag::no ? 0 : options.dim),
                                     .out = static_cast<std::int64_t>(labels_.size())}))) {
     if (options_.kind == Kind::hierarchical)
       levels_.emplace(
@@ -158,6 +166,11 @@ class Classifier final : public Network {
       hidden_.emplace(add("hidden", nn::Linear({.in = features(), .out = features()})));
       query_ = add("query", nn::fan_in_uniform({features()}, features()));
     }
+    const std::int64_t words = lexicon.vocabularies.at("words").size();
+    if (options_.bag == Bag::tf_idf || options_.votes > 0.0)
+      rarities_ = add_buffer("rarities", counted(lexicon, "rarities", {words}));
+    if (options_.votes > 0.0)
+      votes_ = add_buffer("votes", counted(lexicon, "votes", {words, out_labels()}));
     if (!tags_.empty()) {
       shapes_ = add("shapes", nn::uniform_within({kShapes, options.dim}, kTableBound));
       aligned_.emplace(add("aligned", nn::AdditiveScore({.query_dim = features(),
@@ -214,7 +227,7 @@ class Classifier final : public Network {
     for (const Input& input : inputs) readings.push_back(read(input.text()));
     const TextBatch batch = tables_.batch_of(readings, device());
     const Look look = look_at(batch);
-    const auto chances = softmax(out_(look.pooled)).to_vector<float>();
+    const auto chances = chances_of(look, batch).to_vector<float>();
     std::vector<float> tag_scores;
     if (tag_out_) tag_scores = log_softmax(tagged(batch, look).logits).to_vector<float>();
     std::vector<Reply> replies;
@@ -262,6 +275,13 @@ class Classifier final : public Network {
     return Tensor::from(all, drawn.shape());
   }
 
+  /// What a training counted in its texts; a folder has its own.
+  static Tensor counted(const Lexicon& lexicon, const std::string& name, const Shape& shape) {
+    const auto at = lexicon.start.find(name);
+    return at == lexicon.start.end() ? Tensor::zeros(shape) : at->second;
+  }
+
+  std::int64_t out_labels() const { return static_cast<std::int64_t>(labels_.size()); }
   std::int64_t features() const { return 2 * options_.hidden; }
 
   Reading read(std::string_view text) const {
@@ -325,7 +345,10 @@ class Classifier final : public Network {
       look.pooled = concat({look.pooled, nn::max_pooling(look.states, batch.word_lens).values,
                             nn::max_pooling(words, batch.word_lens).values},
                            1);
-    if (options_.bag) look.pooled = concat({look.pooled, bag_of(words, batch)}, 1);
+    if (options_.bag != Bag::no)
+      look.pooled = concat({look.pooled, options_.bag == Bag::tf_idf ? rare_bag(words, batch)
+                                                                     : bag_of(words, batch)},
+                           1);
     return look;
   }
 
@@ -345,6 +368,24 @@ class Classifier final : public Network {
         Tensor::from(shares, {batch.word_lens.size(0), 1}).to(words.device());
     const Tensor means = nn::average_pooling(words, batch.word_lens).output;
     return sum((means * weights).reshape({batch.texts, batch.sentences, options_.dim}), 1);
+  }
+
+  /// The sum of rows [texts * sentences, words, channels] by TF-IDF weights, [texts,
+  /// channels]: words that are everywhere are hardly heard.
+  Tensor rare_bag(const Tensor& rows, const TextBatch& batch) const {
+    const std::vector<float> weights = tf_idf_weights(batch, rarities_.to_vector<float>());
+    const std::int64_t all = batch.sentences * batch.words;
+    return matmul(Tensor::from(weights, {batch.texts, 1, all}).to(rows.device()),
+                  rows.reshape({batch.texts, all, rows.size(2)}))
+        .squeeze(1);
+  }
+
+  /// The probabilities of all labels. What words vote for is not trained on: it knows the
+  /// texts that it was counted in, and the network would learn to lean on it.
+  Tensor chances_of(const Look& look, const TextBatch& batch) const {
+    const Tensor logits = out_(look.pooled);
+    if (options_.votes == 0.0) return softmax(logits);
+    return softmax(logits + rare_bag(embedding(votes_, batch.ids), batch) * options_.votes);
   }
 
   /// The state of each word beside what it attends to. Liu and Lane, 2016.
@@ -474,9 +515,11 @@ class Classifier final : public Network {
   std::vector<std::string> tags_;  ///< none: texts have no slots
   WordTables tables_;
   nn::Dropout dropout_;
-  Tensor table_;   ///< [words, dim]
-  Tensor pieces_;  ///< [buckets, dim]
-  Tensor shapes_;  ///< [shapes, dim], where there are tags
+  Tensor table_;     ///< [words, dim]
+  Tensor pieces_;    ///< [buckets, dim]
+  Tensor shapes_;    ///< [shapes, dim], where there are tags
+  Tensor votes_;     ///< [words, labels], where they count; not trained
+  Tensor rarities_;  ///< [words], where the bag is by TF-IDF; not trained
   nn::Gru reader_;
   nn::Linear out_;
   std::optional<nn::HierarchicalAttention> levels_;
@@ -492,6 +535,11 @@ class Classifier final : public Network {
 
 const std::vector<std::string>& kind_names() {
   static const std::vector<std::string> kNames{"hierarchical", "flat", "mean"};
+  return kNames;
+}
+
+const std::vector<std::string>& bag_names() {
+  static const std::vector<std::string> kNames{"no", "yes", "tf-idf"};
   return kNames;
 }
 

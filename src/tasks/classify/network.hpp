@@ -22,6 +22,15 @@ enum class Kind {
 /// In the order of Kind.
 const std::vector<std::string>& kind_names();
 
+/// What stands beside what is pooled, of words that the GRU has not read.
+enum class Bag {
+  no,
+  yes,     ///< their sum over the root of their number
+  tf_idf,  ///< their sum by TF-IDF weights
+};
+/// In the order of Bag.
+const std::vector<std::string>& bag_names();
+
 /// Everything from what is in the model's settings and its lexicon.
 std::shared_ptr<Network> make_classifier(const nlohmann::json& model, Lexicon lexicon,
                                          const std::string& where);

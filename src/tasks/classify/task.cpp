@@ -20,6 +20,8 @@
 #include "tasks/classify/lexicon.hpp"
 #include "tasks/classify/network.hpp"
 #include "tasks/classify/scores.hpp"
+#include "tasks/classify/tf_idf.hpp"
+#include "tasks/classify/votes.hpp"
 #include "tasks/tasks.hpp"
 
 namespace attn::tasks {
@@ -121,9 +123,21 @@ class ClassifyTask final : public NetworkTask {
                "Whether the largest value of each feature stands beside what is pooled (not\n"
                "with --kind hierarchical)",
                {"yes", "no"}),
-        choice("bag", "model.bag", About::model,
-               "Whether the sum of all words, unread by the GRU, stands beside what is pooled",
-               {"yes", "no"}),
+        choice(
+            "bag", "model.bag", About::model,
+            "Whether the sum of all words, unread by the GRU, stands beside what is pooled;\n"
+            "tf-idf: words count by their rarity in it",
+            classify::bag_names()),
+        {"votes",
+         "model.votes",
+         About::model,
+         "Classify",
+         "How much complement naive Bayes counts beside the network, in answers and not in\n"
+         "training; 0: nothing",
+         Setting::Kind::real,
+         {},
+         0.0,
+         100.0},
         whole("dim", "model.dim", "Size of a word", 1, 1024),
         whole("hidden", "model.hidden", "Size of each direction of the GRU", 1, 1024),
         whole("layers", "model.layers", "Layers of the GRU that reads words", 1, 4),
@@ -213,6 +227,7 @@ class ClassifyTask final : public NetworkTask {
              {{"kind", kind},
               {"maxima", has_maxima ? "yes" : "no"},
               {"bag", "no"},
+              {"votes", 0.0},
               {"dim", 64},
               {"hidden", 64},
               {"layers", 1},
@@ -239,6 +254,12 @@ class ClassifyTask final : public NetworkTask {
     if (what.at("vectors") == "glove")
       lexicon.start["words"] = classify::start_of_words(lexicon.vocabularies.at("words"),
                                                         what.at("model").at("dim"), tools.say);
+    const text::Tokeniser& words = lexicon.vocabularies.at("words");
+    const Tensor rarities = classify::rarities_of(corpus.train, words);
+    lexicon.start["rarities"] = rarities;
+    if (what.at("model").at("votes") > 0.0)
+      lexicon.start["votes"] =
+          classify::votes_of(corpus.train, words, rarities, lexicon.facts.at("labels"));
     return lexicon;
   }
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -228,12 +229,14 @@ std::string table_orders(int count) {
 class Classify : public testing::Test {
  protected:
   fs::path trained(const std::string& kind, const std::string& lines,
-                   const std::string& about = classify::kOwn, const std::string& bag = "no") {
+                   const std::string& about = classify::kOwn, const std::string& bag = "no",
+                   double votes = 0.0) {
     const json asked{{"about", about},
                      {"data", scratch_.write(kind + ".tsv", lines).string()},
                      {"model",
                       {{"kind", kind},
                        {"bag", bag},
+                       {"votes", votes},
                        {"dim", 16},
                        {"hidden", 12},
                        {"pieces", 64},
@@ -304,18 +307,40 @@ TEST_F(Classify, HasABaselineWithoutAttention) {
 }
 
 TEST_F(Classify, WithABagAnswersTheSameWhateverStandsBesideAText) {
-  for (const std::string& kind : {std::string("flat"), std::string("hierarchical")}) {
-    const Answerer answerer(trained(kind, coloured_texts(160), classify::kOwn, "yes"));
-    const std::string text = "two three four. And blue seven.";
-    const double alone = answerer(text).answers.front().log_probability;
-    std::string longer = text;
-    for (int i = 0; i < 3; ++i) longer += " And " + text;
-    const std::vector<Input> inputs{Input(text), Input(longer)};
-    const std::vector<Reply> replies = answerer.model().answer(inputs, {}, {});
-    EXPECT_EQ(replies[0].answers.front().text, "cold");
-    EXPECT_TRUE(
-        test::close(replies[0].answers.front().log_probability, alone, test::kFloatModel));
-  }
+  for (const std::string& kind : {std::string("flat"), std::string("hierarchical")})
+    for (const auto& [bag, votes] : {std::pair("yes", 0.0), std::pair("tf-idf", 1.0)}) {
+      const Answerer answerer(trained(kind, coloured_texts(160), classify::kOwn, bag, votes));
+      const std::string text = "two three four. And blue seven.";
+      const double alone = answerer(text).answers.front().log_probability;
+      std::string longer = text;
+      for (int i = 0; i < 3; ++i) longer += " And " + text;
+      const std::vector<Input> inputs{Input(text), Input(longer)};
+      const std::vector<Reply> replies = answerer.model().answer(inputs, {}, {});
+      EXPECT_EQ(replies[0].answers.front().text, "cold");
+      EXPECT_TRUE(
+          test::close(replies[0].answers.front().log_probability, alone, test::kFloatModel));
+    }
+}
+
+/// How much likelier a model calls a text cold than warm, in logarithms.
+double coldness(const Answerer& answerer, const std::string& text) {
+  const Reply reply = answerer(text);
+  double difference = 0.0;
+  for (const Label& label : std::get<Labels>(*reply.answers.front().output))
+    difference += (label.name == "cold" ? 1.0 : -1.0) * std::log(label.score);
+  return difference;
+}
+
+TEST_F(Classify, HearsTheVotesAsLoudAsItIsTold) {
+  // The same training, for votes take no part in it: only what is added differs.
+  std::vector<double> differences;
+  const std::string text = "two three four. And blue seven.";
+  for (const double votes : {1e-3, 1.0, 2.0})
+    differences.push_back(coldness(
+        Answerer(trained("flat", coloured_texts(160), classify::kOwn, "no", votes)), text));
+  const double once = differences[1] - differences[0];
+  EXPECT_GT(once, 0.0);
+  EXPECT_NEAR((differences[2] - differences[0]) / once, 1.999 / 0.999, test::kFloatModel);
 }
 
 TEST_F(Classify, FindsSlots) {
