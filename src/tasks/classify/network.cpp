@@ -38,7 +38,6 @@
 #include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/ops/join.hpp"
 #include "attn/tensor/ops/loss.hpp"
-#include "attn/tensor/ops/matmul.hpp"
 #include "attn/tensor/ops/normalise.hpp"
 #include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/ops/reduce.hpp"
@@ -46,12 +45,12 @@
 #include "attn/tensor/tensor.hpp"
 #include "attn/text/tokeniser.hpp"
 #include "attn/text/unicode.hpp"
+#include "tasks/classify/bag.hpp"
 #include "tasks/classify/corpora.hpp"
 #include "tasks/classify/lexicon.hpp"
 #include "tasks/classify/scores.hpp"
 #include "tasks/classify/slots.hpp"
 #include "tasks/classify/text_batch.hpp"
-#include "tasks/classify/tf_idf.hpp"
 #include "tasks/classify/words.hpp"
 
 namespace attn::tasks::classify {
@@ -345,39 +344,11 @@ class Classifier final : public Network {
       look.pooled = concat({look.pooled, nn::max_pooling(look.states, batch.word_lens).values,
                             nn::max_pooling(words, batch.word_lens).values},
                            1);
-    if (options_.bag != Bag::no)
-      look.pooled = concat({look.pooled, options_.bag == Bag::tf_idf ? rare_bag(words, batch)
-                                                                     : bag_of(words, batch)},
-                           1);
+    if (options_.bag == Bag::yes)
+      look.pooled = concat({look.pooled, plain_bag(words, batch)}, 1);
+    if (options_.bag == Bag::tf_idf)
+      look.pooled = concat({look.pooled, tf_idf_bag(words, batch, rarities_)}, 1);
     return look;
-  }
-
-  /// The sum of a text's words as the reader gets them, [texts, dim], over the root of their
-  /// number, so that long texts are no louder than short ones.
-  Tensor bag_of(const Tensor& words, const TextBatch& batch) const {
-    const auto lens = batch.word_lens.to_vector<std::int64_t>();
-    const auto sentences = static_cast<std::size_t>(batch.sentences);
-    std::vector<float> shares(lens.size(), 0.0f);
-    for (std::size_t begin = 0; begin < lens.size(); begin += sentences) {
-      std::int64_t all = 0;
-      for (std::size_t i = begin; i < begin + sentences; ++i) all += lens[i];
-      for (std::size_t i = begin; i < begin + sentences; ++i)
-        shares[i] = static_cast<float>(lens[i]) / std::sqrt(static_cast<float>(all));
-    }
-    const Tensor weights =
-        Tensor::from(shares, {batch.word_lens.size(0), 1}).to(words.device());
-    const Tensor means = nn::average_pooling(words, batch.word_lens).output;
-    return sum((means * weights).reshape({batch.texts, batch.sentences, options_.dim}), 1);
-  }
-
-  /// The sum of rows [texts * sentences, words, channels] by TF-IDF weights, [texts,
-  /// channels]: words that are everywhere are hardly heard.
-  Tensor rare_bag(const Tensor& rows, const TextBatch& batch) const {
-    const std::vector<float> weights = tf_idf_weights(batch, rarities_.to_vector<float>());
-    const std::int64_t all = batch.sentences * batch.words;
-    return matmul(Tensor::from(weights, {batch.texts, 1, all}).to(rows.device()),
-                  rows.reshape({batch.texts, all, rows.size(2)}))
-        .squeeze(1);
   }
 
   /// The probabilities of all labels. What words vote for is not trained on: it knows the
@@ -385,7 +356,8 @@ class Classifier final : public Network {
   Tensor chances_of(const Look& look, const TextBatch& batch) const {
     const Tensor logits = out_(look.pooled);
     if (options_.votes == 0.0) return softmax(logits);
-    return softmax(logits + rare_bag(embedding(votes_, batch.ids), batch) * options_.votes);
+    const Tensor votes = tf_idf_bag(embedding(votes_, batch.ids), batch, rarities_);
+    return softmax(logits + votes * options_.votes);
   }
 
   /// The state of each word beside what it attends to. Liu and Lane, 2016.

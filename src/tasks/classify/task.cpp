@@ -16,6 +16,7 @@
 #include "attn/tasks/pairs/read_pairs.hpp"
 #include "attn/tasks/scores.hpp"
 #include "attn/tasks/training_run.hpp"
+#include "attn/tensor/tensor.hpp"
 #include "tasks/classify/corpora.hpp"
 #include "tasks/classify/lexicon.hpp"
 #include "tasks/classify/network.hpp"
