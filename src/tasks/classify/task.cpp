@@ -17,6 +17,7 @@
 #include "attn/tasks/scores.hpp"
 #include "attn/tasks/training_run.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "attn/text/tokeniser.hpp"
 #include "tasks/classify/corpora.hpp"
 #include "tasks/classify/lexicon.hpp"
 #include "tasks/classify/network.hpp"
