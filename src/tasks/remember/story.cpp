@@ -173,7 +173,8 @@ std::int64_t task_of(const Example& example) {
 
 std::vector<std::int64_t> support_of(const Example& example) {
   std::vector<std::int64_t> places;
-  for (const std::string_view one : text::split_words(part_of(example.input(), "support")))
+  const Input input = example.input();
+  for (const std::string_view one : text::split_words(part_of(input, "support")))
     places.push_back(number_of(one).value_or(-1));
   return places;
 }

@@ -29,6 +29,7 @@
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "attn/text/tokeniser.hpp"
+#include "nn/support/learns.hpp"
 #include "support/tolerance.hpp"
 #include "tasks/chat/batch.hpp"
 #include "tasks/chat/candidates.hpp"
@@ -99,7 +100,7 @@ class ChatTest : public testing::Test {
     run.how.average = 0.9;
     run.how.evaluate_every = steps;
     run.how.evaluate_on = 20;
-    run.budget.steps = steps;
+    run.budget.steps = test::most_steps(static_cast<int>(steps));
     const Corpus corpus = task().corpus(run.what, {});
     save_run(run);
     const auto learner = task().learner(run, corpus, {});
@@ -122,6 +123,7 @@ std::unique_ptr<Answerer> ChatTest::answerer_;
 
 TEST_F(ChatTest, CopiesANameThatItNeverSaw) {
   const Reply reply = (*answerer_)("I am Qxv .");
+  if (!test::is_judged()) return;
   EXPECT_EQ(reply.answers.front().text, "Hello Qxv.");
   ASSERT_TRUE(reply.answers.front().table.has_value());
   EXPECT_EQ(reply.answers.front().table->rows,

@@ -26,6 +26,7 @@
 #include "attn/tasks/task.hpp"
 #include "attn/tasks/training_run.hpp"
 #include "attn/tasks/value.hpp"
+#include "nn/support/learns.hpp"
 #include "support/tolerance.hpp"
 #include "tasks/classify/corpora.hpp"
 #include "tasks/classify/scores.hpp"
@@ -251,7 +252,7 @@ class Classify : public testing::Test {
     run.how.average = 0.9;
     run.how.evaluate_every = 40;
     run.how.patience = 0;
-    run.budget.steps = 160;
+    run.budget.steps = test::most_steps(160);
     run.where.folder = scratch_.path() / (kind + "-" + about);
     const Corpus corpus = task().corpus(run.what, {});
     save_run(run);
@@ -276,10 +277,13 @@ TEST_F(Classify, LooksAtTheWordThatCounts) {
     const Answerer answerer(trained(kind, coloured_texts(160)));
     EXPECT_EQ(answerer.model().kind(), kind);
     EXPECT_EQ(answerer.model().variant(), "");
-    EXPECT_GT(task().evaluate(answerer.model(), test_).front().value, kLearnt);
+    const double accuracy = task().evaluate(answerer.model(), test_).front().value;
     const std::string text = "two three four. And blue seven.";
     const Reply reply = answerer(text);
-    EXPECT_EQ(reply.answers.front().text, "cold");
+    if (test::is_judged()) {
+      EXPECT_GT(accuracy, kLearnt);
+      EXPECT_EQ(reply.answers.front().text, "cold");
+    }
     const auto& labels = std::get<Labels>(*reply.answers.front().output);
     ASSERT_EQ(labels.size(), 2u);
     EXPECT_TRUE(test::close(labels[0].score + labels[1].score, 1.0, test::kFloatModel));
@@ -316,7 +320,7 @@ TEST_F(Classify, WithABagAnswersTheSameWhateverStandsBesideAText) {
       for (int i = 0; i < 3; ++i) longer += " And " + text;
       const std::vector<Input> inputs{Input(text), Input(longer)};
       const std::vector<Reply> replies = answerer.model().answer(inputs, {}, {});
-      EXPECT_EQ(replies[0].answers.front().text, "cold");
+      if (test::is_judged()) EXPECT_EQ(replies[0].answers.front().text, "cold");
       EXPECT_TRUE(
           test::close(replies[0].answers.front().log_probability, alone, test::kFloatModel));
     }
@@ -348,9 +352,10 @@ TEST_F(Classify, FindsSlots) {
   EXPECT_EQ(answerer.model().variant(), classify::kSlots);
   const Scores scores = task().evaluate(answerer.model(), test_);
   ASSERT_EQ(scores.size(), 3u);
-  EXPECT_GT(scores[2].value, kLearnt);
   const std::string text = "get tea in San Marino";
   const Reply reply = answerer(text);
+  if (!test::is_judged()) return;
+  EXPECT_GT(scores[2].value, kLearnt);
   const Answer& best = reply.answers.front();
   EXPECT_EQ(best.text, "order");
   ASSERT_TRUE(best.table.has_value());

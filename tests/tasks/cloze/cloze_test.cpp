@@ -22,6 +22,7 @@
 #include "attn/tasks/training_run.hpp"
 #include "attn/tasks/value.hpp"
 #include "attn/tensor/random.hpp"
+#include "nn/support/learns.hpp"
 #include "support/tolerance.hpp"
 #include "tasks/cloze/passage.hpp"
 #include "tasks/scratch.hpp"
@@ -78,7 +79,7 @@ class ClozeTest : public testing::Test {
   /// Learns who owns what, and returns the score on the test part.
   static double train(const std::string& reader, double forget,
                       const Corpus& corpus = owners()) {
-    constexpr std::int64_t kSteps = 150;
+    const std::int64_t steps = test::most_steps(150);
     TrainingRun run = task().defaults({}, nullptr);
     task().read({{"model",
                   {{"attention", reader},
@@ -93,8 +94,8 @@ class ClozeTest : public testing::Test {
     run.how.rate = 0.02;
     run.how.warm_up = 10;
     run.how.average = 0.9;
-    run.how.evaluate_every = kSteps;
-    run.budget.steps = kSteps;
+    run.how.evaluate_every = steps;
+    run.budget.steps = steps;
     save_run(run);
     const auto learner = task().learner(run, corpus, {});
     learner->begin(run.where.folder);
@@ -118,9 +119,11 @@ std::unique_ptr<Answerer> ClozeTest::answerer_;
 double ClozeTest::accuracy_ = 0.0;
 
 TEST_F(ClozeTest, BothReadersFindWhoIsMeant) {
+  const double sum = train("sum", 0.0);
+  if (!test::is_judged()) return;
   // One of three is right by chance.
   EXPECT_GT(accuracy_, 90.0);
-  EXPECT_GT(train("sum", 0.0), 90.0);
+  EXPECT_GT(sum, 90.0);
   EXPECT_LT(task().baselines(owners()).front().scores.front().value, 60.0);
 }
 
@@ -128,7 +131,7 @@ TEST_F(ClozeTest, ShowsWhatEachWordOfTheQuestionLooksAt) {
   const Input asked =
       input("now Bob took the ring. now Ann took the book.", "so XXXXX has the book.");
   const Reply reply = (*answerer_)(asked);
-  EXPECT_EQ(reply.answers.front().text, "Ann");
+  if (test::is_judged()) EXPECT_EQ(reply.answers.front().text, "Ann");
   const auto& labels = std::get<Labels>(*reply.answers.front().output);
   ASSERT_EQ(labels.size(), 2u);
   EXPECT_NEAR(labels[0].score + labels[1].score, 1.0, test::kFloatSum);
@@ -153,8 +156,11 @@ TEST_F(ClozeTest, AReaderThatForgotNamesGoesByWhereTheyStand) {
   for (auto* part : {&corpus.train, &corpus.development})
     std::erase_if(*part, [](const Example& one) { return one.targets.front() != "Ann"; });
   corpus.test = owners({"Eve", "Fay", "Gus", "Hal"}).test;
-  EXPECT_LT(train("over", 0.0, corpus), 70.0);
-  EXPECT_GT(train("over", 0.5, corpus), 90.0);
+  const double by_name = train("over", 0.0, corpus);
+  const double by_place = train("over", 0.5, corpus);
+  if (!test::is_judged()) return;
+  EXPECT_LT(by_name, 70.0);
+  EXPECT_GT(by_place, 90.0);
 }
 
 TEST_F(ClozeTest, RefusesWhatHasNoAnswer) {

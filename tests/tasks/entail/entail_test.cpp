@@ -26,6 +26,7 @@
 #include "attn/tensor/ops/matmul.hpp"
 #include "attn/tensor/random.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "nn/support/learns.hpp"
 #include "support/tolerance.hpp"
 #include "tasks/entail/data.hpp"
 #include "tasks/entail/word_relations.hpp"
@@ -93,7 +94,7 @@ class Entail : public testing::Test {
     run.how.evaluate_on = 100;
     run.how.patience = 0;
     run.where.folder = folder;
-    run.budget.steps = steps;
+    run.budget.steps = test::most_steps(static_cast<int>(steps));
     const Corpus corpus = entail().corpus(run.what, {});
     save_run(run);
     const auto learner = entail().learner(run, corpus, {});
@@ -184,9 +185,12 @@ TEST(EntailData, OfTheTaskIsWhatTheRecipeSays) {
 }
 
 TEST_F(Entail, EachMatcherLearnsWhatTheHypothesisAloneDoesNotTell) {
-  for (const char* matching : {"both-ways", "word-by-word", "decomposable"})
-    EXPECT_GT(accuracy_of(trained(matching, 400)), kLearnt) << matching;
-  EXPECT_LT(accuracy_of(trained("none", 200)), kNotLearnt);
+  for (const char* matching : {"both-ways", "word-by-word", "decomposable"}) {
+    const double accuracy = accuracy_of(trained(matching, 400));
+    if (test::is_judged()) EXPECT_GT(accuracy, kLearnt) << matching;
+  }
+  const double alone = accuracy_of(trained("none", 200));
+  if (test::is_judged()) EXPECT_LT(alone, kNotLearnt);
 }
 
 TEST_F(Entail, AnswersRefusesAndDraws) {

@@ -31,6 +31,7 @@
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "attn/text/byte_pieces.hpp"
+#include "nn/support/learns.hpp"
 #include "support/tolerance.hpp"
 #include "tasks/scratch.hpp"
 #include "tasks/tasks.hpp"
@@ -112,7 +113,7 @@ TEST(Write, LearnsWhatFiveGramsCannotSee) {
   run.how.batch_tokens = 768;
   run.how.average = 0.9;
   run.how.evaluate_every = 1000;
-  run.budget.steps = 900;
+  run.budget.steps = test::most_steps(900);
   run.where.folder = scratch.path() / "model";
   const Corpus corpus = task.corpus(run.what, {});
   const auto learner = task.learner(run, corpus, {});
@@ -122,6 +123,7 @@ TEST(Write, LearnsWhatFiveGramsCannotSee) {
   const Answerer answerer(run.where.folder);
   EXPECT_EQ(answerer.model().variant(), "own");
   const double bits = bits_of(task.evaluate(answerer.model(), corpus.test));
+  if (!test::is_judged()) return;
   EXPECT_GT(bits, 6.0 / 14.0);  // no one can know what is drawn
   EXPECT_LT(bits, 0.68);
   const text::BytePieces letters{{}};
