@@ -320,7 +320,9 @@ TEST_F(Classify, WithABagAnswersTheSameWhateverStandsBesideAText) {
       for (int i = 0; i < 3; ++i) longer += " And " + text;
       const std::vector<Input> inputs{Input(text), Input(longer)};
       const std::vector<Reply> replies = answerer.model().answer(inputs, {}, {});
-      if (test::is_judged()) EXPECT_EQ(replies[0].answers.front().text, "cold");
+      if (test::is_judged()) {
+        EXPECT_EQ(replies[0].answers.front().text, "cold");
+      }
       EXPECT_TRUE(
           test::close(replies[0].answers.front().log_probability, alone, test::kFloatModel));
     }

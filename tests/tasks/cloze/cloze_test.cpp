@@ -131,7 +131,9 @@ TEST_F(ClozeTest, ShowsWhatEachWordOfTheQuestionLooksAt) {
   const Input asked =
       input("now Bob took the ring. now Ann took the book.", "so XXXXX has the book.");
   const Reply reply = (*answerer_)(asked);
-  if (test::is_judged()) EXPECT_EQ(reply.answers.front().text, "Ann");
+  if (test::is_judged()) {
+    EXPECT_EQ(reply.answers.front().text, "Ann");
+  }
   const auto& labels = std::get<Labels>(*reply.answers.front().output);
   ASSERT_EQ(labels.size(), 2u);
   EXPECT_NEAR(labels[0].score + labels[1].score, 1.0, test::kFloatSum);

@@ -187,10 +187,14 @@ TEST(EntailData, OfTheTaskIsWhatTheRecipeSays) {
 TEST_F(Entail, EachMatcherLearnsWhatTheHypothesisAloneDoesNotTell) {
   for (const char* matching : {"both-ways", "word-by-word", "decomposable"}) {
     const double accuracy = accuracy_of(trained(matching, 400));
-    if (test::is_judged()) EXPECT_GT(accuracy, kLearnt) << matching;
+    if (test::is_judged()) {
+      EXPECT_GT(accuracy, kLearnt) << matching;
+    }
   }
   const double alone = accuracy_of(trained("none", 200));
-  if (test::is_judged()) EXPECT_LT(alone, kNotLearnt);
+  if (test::is_judged()) {
+    EXPECT_LT(alone, kNotLearnt);
+  }
 }
 
 TEST_F(Entail, AnswersRefusesAndDraws) {

@@ -137,7 +137,9 @@ TEST_F(RememberTest, FindsTheSentenceThatAnswers) {
 
 TEST_F(RememberTest, KeyValueMemoryFindsItToo) {
   const double error = score_named(train("key-value", 500), "error");
-  if (test::is_judged()) EXPECT_LT(error, 25.0);
+  if (test::is_judged()) {
+    EXPECT_LT(error, 25.0);
+  }
 }
 
 /// As a baseline it answers; it has no hops to show.
@@ -156,7 +158,9 @@ TEST_F(RememberTest, ShowsEachHopOverTheSentences) {
       input("Mary went to the hall. John went to the office.\nAnn went to the kitchen",
             "Where is John?");
   const Reply reply = (*answerer_)(asked);
-  if (test::is_judged()) EXPECT_EQ(reply.answers.front().text, "office");
+  if (test::is_judged()) {
+    EXPECT_EQ(reply.answers.front().text, "office");
+  }
   EXPECT_TRUE(reply.notes.empty());
   double sum = 0.0;
   for (const Label& label : std::get<Labels>(*reply.answers.front().output)) sum += label.score;
