@@ -174,11 +174,12 @@ const std::vector<Figure>& figures() {
        {"parse", "She saw the old man who lives by the sea."},
        {}},
       {"words-that-decide",
-       "Which words decide a label",
-       "Attention over all words of a text, with a query that is learnt (Lin et al., 2017), "
-       "makes the vector of the text. A shade is the weight of a word. Nobody told the model "
-       "which words tell of a section.",
-       {"classify",
+       "Which words and sentences decide a label",
+       "Hierarchical attention (Yang et al., 2016): attention over the words of a sentence "
+       "makes its vector, attention over the sentences that of the text. A bar is the weight "
+       "of a sentence, a shade that of a word within it. Nobody told the model which words "
+       "tell of a section.",
+       {"classify", "--model", "classify-sections-hierarchical",
         "This program shows the planets and stars of tonight's sky. It is easy to install. "
         "Telescopes can be moved from within it."},
        {}},
