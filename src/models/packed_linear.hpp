@@ -1,7 +1,7 @@
 /// A linear layer for decoding: its weight is laid out once and streamed at every step, since a
 /// product of few rows would spend its time laying the weight out again. A weight that came
 /// from bf16 is streamed as bf16: a product of few rows waits for memory, and that is half of
-/// it.
+/// it. So is one of whole multiples of a step, as 8-bit files have it; the step goes into x.
 
 #pragma once
 
@@ -37,7 +37,8 @@ class PackedLinear {
 
   Tensor weight_;
   Tensor bias_;
-  Tensor panels_;  ///< f32, or bf16 if that says the same; not defined in other types
+  Tensor panels_;      ///< f32, or bf16 if that says the same; not defined in other types
+  float step_ = 1.0f;  ///< by which the panels have to be multiplied
 };
 
 /// The packed layers of a model, laid out when first asked for and again when a weight has
