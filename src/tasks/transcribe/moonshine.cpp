@@ -200,17 +200,22 @@ void give_decoder(Giver& giver, const models::SpeechModelOptions& options,
 
 }  // namespace
 
+SpeechFiles::SpeechFiles(const std::string& model)
+    : encoder("dist/model/" + model + "/quantized/encoder_model.onnx"),
+      decoder("dist/model/" + model + "/quantized/decoder_model_merged.onnx"),
+      pieces("dist/moonshine.min.js") {}
+
 models::SpeechModel speech_model(const files::OnnxGraph& encoder,
                                  const files::OnnxGraph& decoder) {
   const NoGrad off_the_tape;
-  const GraphArrays heard(encoder);
-  const GraphArrays written(decoder);
-  const models::SpeechModelOptions options = options_of(heard, written);
+  const GraphArrays sounds(encoder);
+  const GraphArrays words(decoder);
+  const models::SpeechModelOptions options = options_of(sounds, words);
   models::SpeechModel model(options);
   model.eval();
   Giver giver(model);
-  give_encoder(giver, options, heard);
-  give_decoder(giver, options, written);
+  give_encoder(giver, options, sounds);
+  give_decoder(giver, options, words);
   return model;
 }
 

@@ -17,6 +17,15 @@
 
 namespace attn::tasks {
 
+/// The files of a model inside of the package.
+struct SpeechFiles {
+  explicit SpeechFiles(const std::string& model);  ///< "tiny" or "base"
+
+  std::string encoder;
+  std::string decoder;
+  std::string pieces;  ///< the program that holds them
+};
+
 /// Sizes, strides and constants are read from the graphs; FileError where they are not those of
 /// a Moonshine model.
 models::SpeechModel speech_model(const files::OnnxGraph& encoder,
