@@ -12,6 +12,7 @@
 #include <mutex>
 #include <vector>
 
+#include "attn/core/dtype.hpp"
 #include "attn/tensor/storage.hpp"
 #include "attn/tensor/tensor.hpp"
 
@@ -29,6 +30,9 @@ class PackedLinear {
   Tensor operator()(const Tensor& x, Then then = Then::nothing) const;
   /// x W^T + b + added, which has the shape of the result.
   Tensor plus(const Tensor& x, const Tensor& added) const;
+
+  /// Whether 16 bits a number are streamed.
+  bool is_narrow() const { return panels_.defined() && panels_.dtype() == DType::bf16; }
 
  private:
   Tensor multiply(const Tensor& x, const Tensor& added) const;

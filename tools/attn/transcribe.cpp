@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -22,11 +23,13 @@
 #include "attn/core/thread_pool.hpp"
 #include "attn/files/atomic_write.hpp"
 #include "attn/files/printable.hpp"
+#include "attn/maps/map.hpp"
 #include "attn/tasks/transcribe/fetch.hpp"
 #include "attn/tasks/transcribe/samples.hpp"
 #include "attn/tasks/transcribe/transcriber.hpp"
 #include "attn/tasks/transcribe/transcript.hpp"
 #include "tools/attn/command.hpp"
+#include "tools/attn/draw_map.hpp"
 #include "tools/attn/output_path.hpp"
 #include "tools/attn/progress.hpp"
 #include "tools/attn/sound.hpp"
@@ -44,6 +47,8 @@ struct TranscribeOptions {
   std::string model = "base";
   std::string srt;
   std::string vtt;
+  std::string map;
+  bool show = false;
   bool json = false;
   int threads = 0;
 
@@ -80,15 +85,22 @@ class Share {
   bool shown_;
 };
 
+/// Thousandths of a second; a frame has 24.
+double rounded(double seconds) {
+  return std::round(seconds * 1000.0) / 1000.0;
+}
+
 json json_of(const std::string& file, const std::string& model,
              const tasks::Transcript& transcript, const std::vector<std::string>& notes) {
   json words = json::array();
   for (const tasks::SpokenWord& word : transcript.words())
-    words.push_back({{"word", word.text}, {"begin", word.begin}, {"end", word.end}});
+    words.push_back(
+        {{"word", word.text}, {"begin", rounded(word.begin)}, {"end", rounded(word.end)}});
   json segments = json::array();
   for (const tasks::SpokenSegment& segment : transcript.segments)
-    segments.push_back(
-        {{"begin", segment.begin}, {"end", segment.end}, {"text", segment.text}});
+    segments.push_back({{"begin", rounded(segment.begin)},
+                        {"end", rounded(segment.end)},
+                        {"text", segment.text}});
   return {{"file", files::printable(file, 4096)},
           {"model", model},
           {"seconds", transcript.seconds},
@@ -117,9 +129,20 @@ class Transcribing {
         fmt::print(streams_.err, "attn: {}: {}\n", files::path_text(file), note);
     if (!options_.srt.empty()) files::atomic_write(options_.srt, tasks::to_srt(transcript));
     if (!options_.vtt.empty()) files::atomic_write(options_.vtt, tasks::to_vtt(transcript));
+    if (!options_.map.empty() || options_.show) draw(file, input.samples());
   }
 
  private:
+  void draw(const std::string& file, const tasks::Samples& samples) const {
+    const maps::Map map =
+        transcriber_->map(samples, files::printable(fs::path(file).filename().string()));
+    // Standard output is for the words.
+    if (options_.show) show_map(map, streams_.err);
+    if (options_.map.empty()) return;
+    if (const std::string note = write_map(map, options_.map); !note.empty())
+      fmt::print(streams_.err, "attn: {}\n", note);
+  }
+
   tasks::Transcript read(const tasks::Samples& samples) const {
     const bool words_tell = !options_.json && is_terminal(streams_.out);
     const Share share(samples.seconds(), words_tell, streams_);
@@ -143,6 +166,7 @@ int transcribe(const TranscribeOptions& options, const Streams& streams) {
   if (options.threads > 0) ThreadPool::set_default_threads(options.threads);
   for (const std::string& path : {options.srt, options.vtt})
     if (!path.empty()) check_output_file(path);
+  if (!options.map.empty()) check_map_output(options.map);
   Transcribing transcribing(options, streams);
   if (options.files.size() == 1) {
     transcribing(options.files.front());
@@ -177,6 +201,7 @@ void add_transcribe(CLI::App& app, Action& action) {
       "Examples:\n"
       "    attn transcribe talk.wav\n"
       "    attn transcribe talk.mp3 --srt talk.srt > talk.txt\n"
+      "    attn transcribe talk.wav --map talk.svg --show\n"
       "    attn transcribe *.flac --model tiny --json");
   command->add_option("files", options->files, "Sound files")->required()->type_name("FILE");
   command->add_option("--model", options->model, "base or tiny; default: base")
@@ -185,13 +210,20 @@ void add_transcribe(CLI::App& app, Action& action) {
       ->type_name("FILE.srt");
   command->add_option("--vtt", options->vtt, "Write captions for pages of the web")
       ->type_name("FILE.vtt");
+  command
+      ->add_option("--map", options->map,
+                   "Draw where in the sound each word was heard: .svg, .pdf, .png or .json")
+      ->type_name("FILE")
+      ->check(map_file_problem);
+  command->add_flag("--show", options->show, "Print the same as a heat map on standard error");
   command->add_flag("--json", options->json,
                     "Print a JSON object for each file, with the times of all words");
   add_threads_flag(*command, options->threads);
   command->callback([options, &action] {
-    if (options->files.size() > 1 && !(options->srt.empty() && options->vtt.empty()))
-      throw CLI::ValidationError(
-          fmt::format("--srt and --vtt are of one file; {} were given", options->files.size()));
+    if (options->files.size() > 1 &&
+        !(options->srt.empty() && options->vtt.empty() && options->map.empty()))
+      throw CLI::ValidationError(fmt::format(
+          "--srt, --vtt and --map are of one file; {} were given", options->files.size()));
     action = [options](const Streams& streams) { return transcribe(*options, streams); };
   });
 }

@@ -1,6 +1,7 @@
 // Captions: words with times become lines that are shown for a while.
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -47,7 +48,11 @@ std::vector<std::string> in_lines(const std::vector<std::string>& words) {
   return lines;
 }
 
+/// "Mr." and "Dr." do not.
 bool ends_sentence(const std::string& word) {
+  constexpr std::array<std::string_view, 8> kShort{"Mr.", "Mrs.", "Ms.",   "Dr.",
+                                                   "St.", "Jr.",  "Prof.", "vs."};
+  if (std::find(kShort.begin(), kShort.end(), word) != kShort.end()) return false;
   return word.ends_with('.') || word.ends_with('?') || word.ends_with('!');
 }
 

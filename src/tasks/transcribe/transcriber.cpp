@@ -22,6 +22,7 @@
 #include "attn/tensor/tensor.hpp"
 #include "tasks/transcribe/merge.hpp"
 #include "tasks/transcribe/moonshine.hpp"
+#include "tasks/transcribe/spectrogram.hpp"
 #include "tasks/transcribe/windows.hpp"
 #include "tasks/transcribe/word_times.hpp"
 
@@ -236,24 +237,38 @@ Transcript Transcriber::operator()(const Samples& samples, const Options& option
   return transcript;
 }
 
-Transcriber::Attention Transcriber::attention(const Samples& samples) const {
+maps::Speech Transcriber::map(const Samples& samples, const std::string& title) const {
   const WindowOptions cuts;
   const std::int64_t longest = cuts.samples(cuts.longest);
-  Attention result;
-  result.frame =
-      static_cast<double>(state_->model.samples_a_frame()) / static_cast<double>(kSpeechRate);
+  maps::Speech map;
+  map.title = title;
+  map.hertz = static_cast<double>(kSpeechRate) / 2.0;
   std::vector<float> ahead;
-  for (std::int64_t at = 0; at < samples.size() && result.segment.words.empty();) {
+  for (std::int64_t at = 0; at < samples.size() && map.words.empty();) {
     ahead.resize(static_cast<std::size_t>(std::min(longest + 1, samples.size() - at)));
     samples.read(at, ahead);
     const Window window = first_window(ahead, cuts);
-    Passage passage = hear(std::span(ahead).first(static_cast<std::size_t>(window.length)),
-                           static_cast<double>(at) / static_cast<double>(kSpeechRate), true);
-    result.segment = std::move(passage.segment);
-    result.weights = std::move(passage.weights);
+    const auto sound = std::span(ahead).first(static_cast<std::size_t>(window.length));
+    Passage passage =
+        hear(sound, static_cast<double>(at) / static_cast<double>(kSpeechRate), true);
+    for (const SpokenWord& word : passage.segment.words) {
+      map.words.push_back(word.text);
+      map.begins.push_back(word.begin);
+      map.ends.push_back(word.end);
+    }
+    map.begin = passage.segment.begin;
+    map.seconds = passage.segment.end - passage.segment.begin;
+    map.weights = std::move(passage.weights);
+    map.spectrogram = spectrogram(sound, map.weights.columns);
     at += window.next;
   }
-  return result;
+  map.caption =
+      "Above, how loud each frequency is. Below, each row is a word, and shows which part of "
+      "the sound the model looked at while it wrote the word; the frame around it is the time "
+      "that follows from it.";
+  if (samples.seconds() > map.begin + map.seconds)
+    map.caption += " The sound goes on; its first part with words is shown.";
+  return map;
 }
 
 }  // namespace attn::tasks

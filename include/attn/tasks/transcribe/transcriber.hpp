@@ -40,14 +40,8 @@ class Transcriber {
   Transcript operator()(const Samples& samples, const Options& options) const;
   Transcript operator()(const Samples& samples) const { return (*this)(samples, Options{}); }
 
-  /// What the words of a window looked at.
-  struct Attention {
-    SpokenSegment segment;
-    maps::Matrix weights;  ///< [words, frames], the mean over heads that follow the sound
-    double frame = 0.0;    ///< seconds of one
-  };
-  /// Of the first window that has words; none where there are no words.
-  Attention attention(const Samples& samples) const;
+  /// What the words of the first window that has words looked at, below its spectrogram.
+  maps::Speech map(const Samples& samples, const std::string& title) const;
 
   /// The tokens of one window, the first and the last mark included.
   std::vector<std::int64_t> tokens(std::span<const float> window) const;
