@@ -1,5 +1,6 @@
 // Speech in a terminal: a word a line, with its times and where in the sound it looked.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdio>
 #include <string>
@@ -34,19 +35,26 @@ std::string strip(const Matrix& seen, std::size_t row, float top, Colour colour)
 
 std::string show_speech(const Speech& map, std::size_t width, Colour colour) {
   if (map.words.empty() || map.weights.columns == 0) return "";
-  constexpr std::size_t kTimes = 16;  // "12.34-56.78 " and its ends
-  const std::size_t before = kWidestWord + kTimes;
-  const std::size_t room = width > before + 12 ? width - before - 2 : 10;
+  // "  12.34-56.78 ", the word, and the strip between its ends; what has no room is left out.
+  constexpr std::size_t kTimes = 16;
+  constexpr std::size_t kEnds = 2;
+  const bool times = width >= 2 * kTimes + kEnds;
+  const std::size_t beside = width - kEnds - (times ? kTimes : 0);
+  const std::size_t word = std::min(kWidestWord, beside / 2);
+  const std::size_t before = word + (times ? kTimes : 0);
+  const std::size_t room = beside - word;
   const Matrix seen = pooled(map.weights, map.weights.rows, room);
   const float top = top_of(map.weights);
   std::string text;
   if (map.spectrogram.rows > 0)
     text += std::string(before, ' ') +
             strip(pooled(map.spectrogram, 1, room), 0, 1.0f, colour) + "\n";
-  for (std::size_t i = 0; i < map.words.size() && i < kMostWords; ++i)
-    text +=
-        right_in(seconds_text(map.begins[i]), 7) + "-" + left_in(seconds_text(map.ends[i]), 8) +
-        left_in(on_one_line(map.words[i]), kWidestWord) + strip(seen, i, top, colour) + "\n";
+  for (std::size_t i = 0; i < map.words.size() && i < kMostWords; ++i) {
+    if (times)
+      text += right_in(seconds_text(map.begins[i]), 7) + "-" +
+              left_in(seconds_text(map.ends[i]), 8);
+    text += left_in(on_one_line(map.words[i]), word) + strip(seen, i, top, colour) + "\n";
+  }
   if (map.words.size() > kMostWords)
     text += left_in("and " + std::to_string(map.words.size() - kMostWords) +
                         " more words, which are not shown",

@@ -48,8 +48,9 @@ float step_of(const Tensor& numbers) {
     if (*x != 0.0f) step = std::min(step, std::abs(*x));
   // Neither what is not finite nor what has lost bits.
   if (!std::isfinite(step) || !std::isnormal(step)) return 0.0f;
+  const float inverse = 1.0f / step;
   const bool all = std::all_of(at, end, [&](float x) {
-    const float multiple = std::nearbyint(x / step);
+    const float multiple = std::nearbyint(x * inverse);
     return std::abs(multiple) <= kMost && multiple * step == x;
   });
   return all ? step : 0.0f;
@@ -73,7 +74,7 @@ PackedLinear::PackedLinear(const Tensor& weight, const Tensor& bias)
     whole = Tensor::empty(weight_.shape());
     const float* numbers = weight_.data<float>();
     std::transform(numbers, numbers + weight_.numel(), whole.mutable_data<float>(),
-                   [&](float x) { return std::nearbyint(x / step); });
+                   [inverse = 1.0f / step](float x) { return std::nearbyint(x * inverse); });
     step_ = step;
   }
   const cpu::UnpackedMatrix from{whole.data<float>(), 1, in};

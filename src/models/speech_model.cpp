@@ -78,7 +78,6 @@ Tensor group_norm(const Tensor& x, const Tensor& scale, const Tensor& shift, dou
 /// The decoder's products as decoding takes them.
 struct SpeechModel::Packed {
   PackedLayers layers;
-  Tensor no_bias;  ///< of the words
 };
 
 void validate(const SpeechModelOptions& options) {
@@ -120,12 +119,12 @@ SpeechModel::SpeechModel(const SpeechModelOptions& options)
           add("words", nn::Embedding({.rows = options.vocabulary, .features = options.dim}))),
       decoder_norm_(add("decoder.norm",
                         nn::LayerNorm({.features = options.dim, .eps = options.norm_eps}))),
+      words_bias_(add_buffer("words.bias", Tensor::zeros({options.vocabulary}))),
       packed_(std::make_shared<Packed>()) {
   for (std::int64_t i = 0; i < options.encoder_layers; ++i)
     encoder_.push_back(add("encoder." + std::to_string(i), encoder_layer(options)));
   for (std::int64_t i = 0; i < options.decoder_layers; ++i)
     decoder_.push_back(add("decoder." + std::to_string(i), decoder_layer(options)));
-  packed_->no_bias = Tensor::zeros({options.vocabulary});
 }
 
 std::int64_t SpeechModel::frames(std::int64_t samples) const {
@@ -215,7 +214,7 @@ SpeechModel::Decoding::Decoding(const SpeechModel& model, const Tensor& frames) 
       State{.model = model,
             .remembered = {},
             .layers = {},
-            .output = packed.get(model.words_.weight(), model.packed_->no_bias),
+            .output = packed.get(model.words_.weight(), model.words_bias_),
             .turns = {}});
   for (const nn::TransformerLayer& layer : model.decoder_) {
     state_->remembered.push_back(layer.memory().remember(frames));

@@ -125,7 +125,7 @@ TEST(Onnx, NamesWhatIsWrong) {
   const std::vector<float> two{1.0f, 2.0f};
   const auto of = [](const std::string& tensor) { return onnx_model(field(5, tensor)); };
   expect_says("", "there is no graph");
-  expect_says("hello", "byte 0");
+  expect_says("hello", "byte 2: field 13 is of kind 4");
   expect_says(onnx_model("") + onnx_model(""), "a second graph");
   expect_says(of(raw_tensor("w", 1, {3}, two)), "8 bytes are there; [3] of this type has 12");
   expect_says(of(raw_tensor("w", 8, {2}, two)), "its type is 8");

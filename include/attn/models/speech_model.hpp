@@ -97,6 +97,7 @@ class SpeechModel : public nn::Module {
   nn::Embedding words_;
   std::vector<nn::TransformerLayer> decoder_;
   nn::LayerNorm decoder_norm_;
+  Tensor words_bias_;               ///< zeros, for products that take one
   std::shared_ptr<Packed> packed_;  ///< weights laid out for decoding
 };
 

@@ -3,6 +3,7 @@
 #include "tasks/transcribe/graph_arrays.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -30,16 +31,10 @@ Shape shape_of(const ArrayView& array, const std::string& where) {
   return Shape(std::span<const std::int64_t>(array.shape));
 }
 
-/// Whole numbers of 8 bits, whatever their sign.
-std::vector<int> small_numbers(const ArrayView& array) {
-  std::vector<int> numbers;
-  numbers.reserve(array.bytes.size());
-  for (const std::byte byte : array.bytes) {
-    const auto value = std::to_integer<std::uint8_t>(byte);
-    numbers.push_back(array.dtype == DType::u8 ? int{value}
-                                               : int{static_cast<std::int8_t>(value)});
-  }
-  return numbers;
+/// A whole number of 8 bits, of the type of the array.
+int small_number(const ArrayView& array, std::byte byte) {
+  const auto value = std::to_integer<std::uint8_t>(byte);
+  return array.dtype == DType::u8 ? int{value} : int{static_cast<std::int8_t>(value)};
 }
 
 bool is_small(const ArrayView& array) {
@@ -48,11 +43,14 @@ bool is_small(const ArrayView& array) {
 
 /// (q - zero) scale.
 Tensor dequantised(const ArrayView& array, int zero, float scale, const std::string& where) {
-  const std::vector<int> numbers = small_numbers(array);
-  std::vector<float> values(numbers.size());
-  std::transform(numbers.begin(), numbers.end(), values.begin(),
-                 [&](int q) { return static_cast<float>(q - zero) * scale; });
-  return Tensor::from(values, shape_of(array, where));
+  std::array<float, 256> levels{};
+  for (std::size_t i = 0; i < levels.size(); ++i)
+    levels[i] =
+        static_cast<float>(small_number(array, static_cast<std::byte>(i)) - zero) * scale;
+  const Tensor values = Tensor::empty(shape_of(array, where));
+  std::transform(array.bytes.begin(), array.bytes.end(), values.mutable_data<float>(),
+                 [&](std::byte q) { return levels[std::to_integer<std::size_t>(q)]; });
+  return values;
 }
 
 Tensor floats(const ArrayView& array, const std::string& where) {
@@ -134,7 +132,8 @@ Tensor GraphArrays::linear(const std::string& name, std::int64_t out, std::int64
   if (!is_small(weight) || zero.dtype != weight.dtype || zero.bytes.size() != 1)
     refuse(product, "needs 8-bit numbers and one zero point of their type");
   const float scale = number(scales, array(scales, 1));
-  return checked(product, dequantised(weight, small_numbers(zero)[0], scale, where()),
+  return checked(product,
+                 dequantised(weight, small_number(zero, zero.bytes[0]), scale, where()),
                  {in, out})
       .transpose(0, 1)
       .contiguous();
@@ -176,9 +175,17 @@ Tensor GraphArrays::table(const std::string& name) const {
   const ArrayView& zero = array(back, 2);
   if (!is_small(rows) || zero.dtype != rows.dtype || zero.bytes.size() != 1)
     refuse(gather, "needs 8-bit numbers and one zero point of their type");
-  return checked(
-      gather, dequantised(rows, small_numbers(zero)[0], number(back, array(back, 1)), where()),
-      {-1, -1});
+  return checked(gather,
+                 dequantised(rows, small_number(zero, zero.bytes[0]),
+                             number(back, array(back, 1)), where()),
+                 {-1, -1});
+}
+
+std::int64_t GraphArrays::rows(const std::string& name) const {
+  const OnnxNode& gather = node(name);
+  const ArrayView& table = array(gather, 0);
+  if (table.shape.size() != 2) refuse(gather, "has a table that is no matrix");
+  return table.shape[0];
 }
 
 Tensor GraphArrays::operand(const std::string& name, const Shape& shape) const {

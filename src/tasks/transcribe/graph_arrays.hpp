@@ -31,6 +31,7 @@ class GraphArrays {
                      std::int64_t kernel) const;
   /// The table of a Gather, [rows, features].
   Tensor table(const std::string& node) const;
+  std::int64_t rows(const std::string& node) const;  ///< of that table
   /// The one array of real numbers that the node takes.
   Tensor operand(const std::string& node, const Shape& shape) const;
   /// The bias of a convolution.

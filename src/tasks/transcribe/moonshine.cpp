@@ -20,6 +20,7 @@
 #include "attn/files/read_file.hpp"
 #include "attn/maps/base64.hpp"
 #include "attn/models/speech_model.hpp"
+#include "attn/nn/init.hpp"
 #include "attn/nn/module.hpp"
 #include "attn/tensor/ops/join.hpp"
 #include "attn/tensor/tape.hpp"
@@ -72,7 +73,7 @@ models::SpeechModelOptions options_of(const GraphArrays& encoder, const GraphArr
   options.encoder_features = encoder.operand("/layers.0/mlp/fc1/Add", {-1}).size(0);
   options.decoder_features =
       decoder.operand(layer_of(kDecoder, 0) + "/mlp/up_proj/Add", {-1}).size(0) / 2;
-  options.vocabulary = decoder.table(kWords).size(0);
+  options.vocabulary = decoder.rows(kWords);
   options.rotary_dim =
       2 * static_cast<std::int64_t>(encoder.reals("/rotary_emb/MatMul").size());
   options.norm_eps = encoder.real("/layers.0/input_layernorm/Add");
@@ -211,6 +212,7 @@ models::SpeechModel speech_model(const files::OnnxGraph& encoder,
   const GraphArrays sounds(encoder);
   const GraphArrays words(decoder);
   const models::SpeechModelOptions options = options_of(sounds, words);
+  const nn::ZeroStart numbers_follow;
   models::SpeechModel model(options);
   model.eval();
   Giver giver(model);
