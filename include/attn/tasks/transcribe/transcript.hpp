@@ -4,9 +4,10 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
-#include <cstdint>
 #include <string>
 #include <vector>
+
+#include "attn/core/cxx20.hpp"  // IWYU pragma: keep
 
 namespace attn::tasks {
 
