@@ -132,7 +132,11 @@ std::vector<Tensor> token_weights(const models::SpeechModel& model, const Tensor
 /// Gives the words their times, and gives what each looked at. Token i was written behind input
 /// token i - 1, whose row it is.
 maps::Matrix place(std::vector<SpokenWord>& words, const std::vector<WordSpan>& spans,
-                   std::span<const Tensor> layers, double begin, double end, double frame) {
+                   std::span<const Tensor> layers, std::span<const float> window, double begin,
+                   double frame) {
+  const double end =
+      begin + static_cast<double>(window.size()) / static_cast<double>(kSpeechRate);
+  const Quiet quiet(window, kSpeechRate);
   const maps::Matrix gains = alignment_gains(layers);
   const maps::Matrix weights = alignment_weights(layers);
   const std::vector<std::size_t> path = monotone_path(gains);
@@ -143,8 +147,11 @@ maps::Matrix place(std::vector<SpokenWord>& words, const std::vector<WordSpan>& 
   maps::Matrix of_words{spans.size(), weights.columns, {}};
   of_words.values.resize(spans.size() * weights.columns);
   for (std::size_t i = 0; i < spans.size(); ++i) {
-    words[i].begin = time_of(spans[i].first - 1);
-    words[i].end = std::max(time_of(spans[i].end - 1), words[i].begin);
+    const double from = time_of(spans[i].first - 1);
+    const SoundSpan said =
+        quiet.without({from - begin, std::max(time_of(spans[i].end - 1), from) - begin});
+    words[i].begin = begin + said.begin;
+    words[i].end = begin + said.end;
     const auto count = static_cast<float>(spans[i].end - spans[i].first);
     for (std::size_t row = spans[i].first - 1; row < spans[i].end - 1; ++row)
       for (std::size_t column = 0; column < weights.columns; ++column)
@@ -179,7 +186,7 @@ Transcriber::Passage Transcriber::hear(std::span<const float> window, double beg
   const double frame =
       static_cast<double>(model.samples_a_frame()) / static_cast<double>(kSpeechRate);
   passage.weights = place(passage.segment.words, spans, token_weights(model, frames, tokens),
-                          begin, begin + seconds, frame);
+                          window, begin, frame);
   return passage;
 }
 

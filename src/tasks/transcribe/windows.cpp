@@ -42,6 +42,26 @@ double loud(std::vector<double> powers) {
 
 }  // namespace
 
+Quiet::Quiet(std::span<const float> samples, std::int64_t rate) {
+  if (samples.empty()) return;
+  const std::vector<double> power = powers(samples, rate);
+  const double limit = std::max(loud(power) * kQuieter, kSilence);
+  for (const double each : power) frames_.push_back(each < limit);
+}
+
+SoundSpan Quiet::without(const SoundSpan& span) const {
+  const auto frame_of = [this](double seconds) {
+    return std::min(static_cast<std::size_t>(std::max(seconds, 0.0) / kFrame), frames_.size());
+  };
+  std::size_t first = frame_of(span.begin);
+  std::size_t last = frame_of(span.end);
+  while (first < last && frames_[first]) ++first;
+  if (first == last) return span;
+  while (last > first && frames_[last - 1]) --last;
+  return {std::max(span.begin, static_cast<double>(first) * kFrame),
+          last == frame_of(span.end) ? span.end : static_cast<double>(last) * kFrame};
+}
+
 bool is_silent(std::span<const float> samples, std::int64_t rate) {
   const std::vector<double> all = powers(samples, rate);
   return std::all_of(all.begin(), all.end(), [](double power) { return power < kSilence; });

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "attn/core/cxx20.hpp"  // IWYU pragma: keep
 
@@ -35,6 +36,25 @@ struct Window {
 /// `shortest`, and of equals the last. Where there is none the window is full and the next one
 /// overlaps it.
 Window first_window(std::span<const float> ahead, const WindowOptions& options = {});
+
+/// Seconds from the beginning of the samples.
+struct SoundSpan {
+  double begin;
+  double end;
+};
+
+/// Which parts of a sound are quieter than speech, as pauses are.
+class Quiet {
+ public:
+  explicit Quiet(std::span<const float> samples, std::int64_t rate = 16000);
+
+  /// The part of a span that is left when what is quiet at its ends is taken off; all of it
+  /// where nothing would be.
+  SoundSpan without(const SoundSpan& span) const;
+
+ private:
+  std::vector<bool> frames_;
+};
 
 /// Whether there is nothing to be heard: no 20 ms are louder than -60 dB of full scale.
 bool is_silent(std::span<const float> samples, std::int64_t rate = 16000);

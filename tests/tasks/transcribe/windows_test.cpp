@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "attn/tasks/transcribe/transcript.hpp"
+#include "support/tolerance.hpp"
 #include "support/wav.hpp"
 #include "tasks/transcribe/merge.hpp"
 
@@ -91,6 +92,25 @@ TEST(Windows, SilenceIsWhatNobodyHears) {
   std::fill(samples.begin() + 6400, samples.begin() + 6720, 0.01f);
   EXPECT_FALSE(is_silent(samples));
   EXPECT_FALSE(is_silent(test::tone(0.5)));
+}
+
+TEST(Quiet, IsTakenOffTheEndsOfAWord) {
+  std::vector<float> samples = steady(3.0);
+  silence(samples, 0.5, 1.0);
+  silence(samples, 2.0, 3.0);
+  const Quiet quiet(samples);
+  const auto expect_span = [&](const SoundSpan& from, double begin, double end) {
+    const SoundSpan seen = quiet.without(from);
+    EXPECT_NEAR(seen.begin, begin, kFrame / 4) << from.begin << " to " << from.end;
+    EXPECT_NEAR(seen.end, end, kFrame / 4) << from.begin << " to " << from.end;
+  };
+  expect_span({0.1, 0.4}, 0.1, 0.4);
+  expect_span({0.7, 1.55}, 1.0, 1.55);
+  expect_span({1.5, 2.6}, 1.5, 2.0);
+  expect_span({0.7, 2.7}, 1.0, 2.0);
+  expect_span({2.2, 2.8}, 2.2, 2.8);  // nothing else would be left
+  expect_span({2.9, 9.0}, 2.9, 9.0);
+  EXPECT_NEAR(Quiet({}).without({0.0, 1.0}).end, 1.0, test::kDouble);
 }
 
 std::vector<SpokenWord> words(const std::vector<std::string>& texts, double begin,
