@@ -2,7 +2,6 @@
 
 #include "attn/files/onnx.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

@@ -8,6 +8,7 @@
 #include "attn/maps/colour.hpp"
 #include "attn/maps/map.hpp"
 #include "attn/maps/pooled.hpp"
+#include "attn/maps/show.hpp"
 #include "attn/maps/text_width.hpp"
 #include "maps/terminal.hpp"
 

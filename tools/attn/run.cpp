@@ -58,6 +58,7 @@ Examples:
     attn translate "a fast web server"        English becomes Italian
     attn pronounce attention                  letters become phones
     attn summarise README.txt                 a description becomes one line
+    attn transcribe talk.wav                  what is said in a sound file
     attn caption --sample 3                   what is on a picture, and where it looked
     attn tasks                                what there is to do, and how well it is done
     attn models                               the models that ship

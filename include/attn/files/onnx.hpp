@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <list>
 #include <map>
-#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
