@@ -8,15 +8,13 @@
 
 #include <CLI/CLI.hpp>
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
 #include <cstdio>
-#include <exception>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "attn/core/error.hpp"
@@ -24,14 +22,12 @@
 #include "attn/files/atomic_write.hpp"
 #include "attn/files/printable.hpp"
 #include "attn/maps/map.hpp"
-#include "attn/tasks/transcribe/fetch.hpp"
 #include "attn/tasks/transcribe/samples.hpp"
 #include "attn/tasks/transcribe/transcriber.hpp"
 #include "attn/tasks/transcribe/transcript.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/draw_map.hpp"
 #include "tools/attn/output_path.hpp"
-#include "tools/attn/progress.hpp"
 #include "tools/attn/sound.hpp"
 #include "tools/attn/speech_models.hpp"
 #include "tools/attn/training_flags.hpp"
@@ -118,8 +114,8 @@ class Transcribing {
   void operator()(const std::string& file) {
     // What is no sound is told before a model is fetched or read.
     const SoundInput input(file);
-    if (!transcriber_) transcriber_ = speech_model_of(options_.model, streams_);
-    const tasks::Transcript transcript = read(input.samples());
+    const tasks::Transcriber& transcriber = loaded();
+    const tasks::Transcript transcript = read(transcriber, input.samples());
     std::vector<std::string> notes = input.notes();
     notes.insert(notes.end(), transcript.notes.begin(), transcript.notes.end());
     if (options_.json)
@@ -129,13 +125,19 @@ class Transcribing {
         fmt::print(streams_.err, "attn: {}: {}\n", files::path_text(file), note);
     if (!options_.srt.empty()) files::atomic_write(options_.srt, tasks::to_srt(transcript));
     if (!options_.vtt.empty()) files::atomic_write(options_.vtt, tasks::to_vtt(transcript));
-    if (!options_.map.empty() || options_.show) draw(file, input.samples());
+    if (!options_.map.empty() || options_.show) draw(transcriber, file, input.samples());
   }
 
  private:
-  void draw(const std::string& file, const tasks::Samples& samples) const {
+  const tasks::Transcriber& loaded() {
+    if (!transcriber_) transcriber_ = speech_model_of(options_.model, streams_);
+    return *transcriber_;
+  }
+
+  void draw(const tasks::Transcriber& transcriber, const std::string& file,
+            const tasks::Samples& samples) const {
     const maps::Map map =
-        transcriber_->map(samples, files::printable(fs::path(file).filename().string()));
+        transcriber.map(samples, files::printable(fs::path(file).filename().string()));
     // Standard output is for the words.
     if (options_.show) show_map(map, streams_.err);
     if (options_.map.empty()) return;
@@ -143,7 +145,8 @@ class Transcribing {
       fmt::print(streams_.err, "attn: {}\n", note);
   }
 
-  tasks::Transcript read(const tasks::Samples& samples) const {
+  tasks::Transcript read(const tasks::Transcriber& transcriber,
+                         const tasks::Samples& samples) const {
     const bool words_tell = !options_.json && is_terminal(streams_.out);
     const Share share(samples.seconds(), words_tell, streams_);
     tasks::Transcriber::Options how{.times = options_.times()};
@@ -154,7 +157,7 @@ class Transcribing {
         return std::fflush(streams_.out) == 0;
       };
     how.progress = [&](double done) { share(done); };
-    return (*transcriber_)(samples, how);
+    return transcriber(samples, how);
   }
 
   const TranscribeOptions& options_;

@@ -6,6 +6,7 @@
 #include <sndfile.h>
 #include <soxr.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <algorithm>

@@ -57,6 +57,7 @@ std::vector<Matrix> heads_of(std::span<const Tensor> layers) {
 std::vector<Matrix> sharpest(std::span<const Tensor> layers, std::size_t count) {
   std::vector<Matrix> heads = heads_of(layers);
   std::vector<std::pair<double, std::size_t>> order;
+  order.reserve(heads.size());
   for (std::size_t i = 0; i < heads.size(); ++i) order.emplace_back(-sharpness(heads[i]), i);
   std::sort(order.begin(), order.end());
   std::vector<Matrix> best;
