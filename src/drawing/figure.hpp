@@ -37,6 +37,7 @@ std::unique_ptr<Figure> figure_of(const maps::Training& map, double width);
 std::unique_ptr<Figure> figure_of(const maps::Bars& map, double width);
 std::unique_ptr<Figure> figure_of(const maps::Arcs& map, double width);
 std::unique_ptr<Figure> figure_of(const maps::Diagram& map, double width);
+std::unique_ptr<Figure> figure_of(const maps::Speech& map, double width);
 
 /// One matrix with its labels.
 struct MatrixView {

@@ -296,6 +296,21 @@ Arcs parse_arcs(const Node& node) {
   return map;
 }
 
+Speech parse_speech(const Node& node) {
+  Speech map;
+  map.begin = node["begin"].number();
+  map.seconds = node["seconds"].number();
+  map.hertz = node["hertz"].number();
+  const std::size_t bands = node["bands"].size(kMostSide);
+  const std::size_t columns = node["columns"].size(kMostSide);
+  map.words = node["words"].texts();
+  map.begins = node["begins"].numbers();
+  map.ends = node["ends"].numbers();
+  map.spectrogram = node["spectrogram"].matrix(bands, columns);
+  map.weights = node["weights"].matrix(map.words.size(), columns);
+  return map;
+}
+
 /// One of the names that `name_of` gives, or the first where it is left out.
 template <class Choice>
 Choice parse_choice(const Node& node, const std::string& key, std::span<const Choice> all) {
@@ -369,6 +384,7 @@ constexpr std::array kReaders{
     Reader{"bars", [](const Node& node) { return named(parse_bars(node), node); }},
     Reader{"arcs", [](const Node& node) { return named(parse_arcs(node), node); }},
     Reader{"diagram", [](const Node& node) { return named(parse_diagram(node), node); }},
+    Reader{"speech", [](const Node& node) { return named(parse_speech(node), node); }},
 };
 
 Map parse_kind(const Node& node) {

@@ -193,6 +193,9 @@ std::string show(const Map& map, std::size_t columns, Colour colour) {
     std::string operator()(const Diagram& kind) const {
       return show_diagram(kind, width, colour);
     }
+    std::string operator()(const Speech& kind) const {
+      return show_speech(kind, width, colour);
+    }
   };
   const std::string body = std::visit(Kinds{width, colour}, map);
   return without_blank_ends(lines_of(title_of(map), width) +

@@ -45,11 +45,12 @@ std::string legend(float top, std::size_t width, Colour colour);
 /// "0.25", "1e-05": few digits.
 std::string short_number(double value);
 
-// Curves, training runs, bars, arcs and diagrams.
+// Curves, training runs, bars, arcs, diagrams and speech.
 std::string show_curve(const Curve& map, std::size_t width, Colour colour);
 std::string show_training(const Training& map, std::size_t width);
 std::string show_bars(const Bars& map, std::size_t width);
 std::string show_arcs(const Arcs& map, std::size_t width);
 std::string show_diagram(const Diagram& map, std::size_t width, Colour colour);
+std::string show_speech(const Speech& map, std::size_t width, Colour colour);
 
 }  // namespace attn::maps

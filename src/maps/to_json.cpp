@@ -202,9 +202,16 @@ void write(const Diagram& map, Writer& out) {
   });
 }
 
+void write(const Speech& map, Writer& out) {
+  out.members("begin", map.begin, "seconds", map.seconds, "hertz", map.hertz, "bands",
+              map.spectrogram.rows, "columns", map.spectrogram.columns, "words", map.words,
+              "begins", map.begins, "ends", map.ends, "spectrogram", map.spectrogram, "weights",
+              map.weights);
+}
+
 /// In the order of the variant.
 constexpr std::string_view kKinds[] = {"alignment", "heads", "curve", "document", "image",
-                                       "training",  "bars",  "arcs",  "diagram"};
+                                       "training",  "bars",  "arcs",  "diagram",  "speech"};
 static_assert(std::size(kKinds) == std::variant_size_v<Map>);
 
 }  // namespace

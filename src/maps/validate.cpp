@@ -216,6 +216,27 @@ void check(const Arcs& map) {
   }
 }
 
+void check(const Speech& map) {
+  check_labels(map.words, "words");
+  const auto positive = [](double value, const char* name) {
+    if (!std::isfinite(value) || value < 0.0) fail(name, ": ", value, "; accepted: 0 or more");
+  };
+  positive(map.begin, "begin");
+  positive(map.seconds, "seconds");
+  positive(map.hertz, "hertz");
+  for (const auto* times : {&map.begins, &map.ends}) {
+    const char* name = times == &map.begins ? "begins" : "ends";
+    if (times->size() != map.words.size())
+      fail(name, ": ", times->size(), " for ", map.words.size(),
+           " words; accepted: one a word");
+    for (const double time : *times)
+      if (!std::isfinite(time)) fail(name, ": ", time, "; accepted: a finite number");
+  }
+  const std::size_t columns = map.spectrogram.columns;
+  check_matrix(map.spectrogram, map.spectrogram.rows, columns, "spectrogram");
+  check_matrix(map.weights, map.words.size(), columns, "weights");
+}
+
 /// Everything a diagram places lies on its sheet.
 void check_place(std::initializer_list<double> values, const std::string& where) {
   for (const double value : values)

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <mutex>
 #include <vector>
 
@@ -35,6 +37,25 @@ bool exact_in_bf16(const Tensor& numbers) {
                      [](float x) { return (std::bit_cast<std::uint32_t>(x) & 0xFFFFu) == 0; });
 }
 
+/// The step of which all are whole multiples that bf16 can say, as numbers are that came from 8
+/// bits; 0: there is none. Of as many as a layer has, some are the step itself.
+float step_of(const Tensor& numbers) {
+  constexpr float kMost = 256.0f;  // bf16 has all whole numbers up to here
+  const float* at = numbers.data<float>();
+  const float* end = at + numbers.numel();
+  float step = std::numeric_limits<float>::infinity();
+  for (const float* x = at; x != end; ++x)
+    if (*x != 0.0f) step = std::min(step, std::abs(*x));
+  // Neither what is not finite nor what has lost bits.
+  if (!std::isfinite(step) || !std::isnormal(step)) return 0.0f;
+  const float inverse = 1.0f / step;
+  const bool all = std::all_of(at, end, [&](float x) {
+    const float multiple = std::nearbyint(x * inverse);
+    return std::abs(multiple) <= kMost && multiple * step == x;
+  });
+  return all ? step : 0.0f;
+}
+
 }  // namespace
 
 PackedLinear::PackedLinear(const Tensor& weight, const Tensor& bias)
@@ -46,10 +67,20 @@ PackedLinear::PackedLinear(const Tensor& weight, const Tensor& bias)
   const std::int64_t out = weight.size(0);
   const std::int64_t in = weight.size(1);
   panels_ = Tensor::empty({panels_of(out) * table.panel * in});
-  const cpu::UnpackedMatrix from{weight_.data<float>(), 1, in};
+  const bool exact = exact_in_bf16(weight_);
+  const float step = exact ? 1.0f : step_of(weight_);
+  Tensor whole = weight_;
+  if (!exact && step > 0.0f) {
+    whole = Tensor::empty(weight_.shape());
+    const float* numbers = weight_.data<float>();
+    std::transform(numbers, numbers + weight_.numel(), whole.mutable_data<float>(),
+                   [inverse = 1.0f / step](float x) { return std::nearbyint(x * inverse); });
+    step_ = step;
+  }
+  const cpu::UnpackedMatrix from{whole.data<float>(), 1, in};
   const cpu::PackedMatrix to{in, out, panels_.mutable_data<float>()};
   table.pack(from, to, 0, panels_of(out));
-  if (!exact_in_bf16(weight_)) return;
+  if (!exact && step == 0.0f) return;
   const Tensor narrow = Tensor::empty(panels_.shape(), DType::bf16);
   table.narrow(panels_.numel(), panels_.data<float>(),
                reinterpret_cast<std::uint32_t*>(narrow.mutable_data<BFloat16>()));
@@ -91,7 +122,7 @@ Tensor PackedLinear::multiply(const Tensor& x, const Tensor& added) const {
   Shape shape = x.shape();
   shape[-1] = weight_.size(0);
   const Tensor out = Tensor::empty(shape);
-  const Tensor from = x.contiguous();
+  const Tensor from = step_ == 1.0f ? x.contiguous() : (x * step_).contiguous();
   const Tensor more = added.defined() ? added.contiguous() : added;
   const std::int64_t of_a_panel =
       cpu::packed_table().panel * std::max<std::int64_t>(1, x.numel());

@@ -1,7 +1,7 @@
 /// A linear layer for decoding: its weight is laid out once and streamed at every step, since a
 /// product of few rows would spend its time laying the weight out again. A weight that came
 /// from bf16 is streamed as bf16: a product of few rows waits for memory, and that is half of
-/// it.
+/// it. So is one of whole multiples of a step, as 8-bit files have it; the step goes into x.
 
 #pragma once
 
@@ -12,6 +12,7 @@
 #include <mutex>
 #include <vector>
 
+#include "attn/core/dtype.hpp"
 #include "attn/tensor/storage.hpp"
 #include "attn/tensor/tensor.hpp"
 
@@ -30,6 +31,9 @@ class PackedLinear {
   /// x W^T + b + added, which has the shape of the result.
   Tensor plus(const Tensor& x, const Tensor& added) const;
 
+  /// Whether 16 bits a number are streamed.
+  bool is_narrow() const { return panels_.defined() && panels_.dtype() == DType::bf16; }
+
  private:
   Tensor multiply(const Tensor& x, const Tensor& added) const;
   void multiply_columns(const Tensor& x, const Tensor& added, const Tensor& out,
@@ -37,7 +41,8 @@ class PackedLinear {
 
   Tensor weight_;
   Tensor bias_;
-  Tensor panels_;  ///< f32, or bf16 if that says the same; not defined in other types
+  Tensor panels_;      ///< f32, or bf16 if that says the same; not defined in other types
+  float step_ = 1.0f;  ///< by which the panels have to be multiplied
 };
 
 /// The packed layers of a model, laid out when first asked for and again when a weight has

@@ -17,7 +17,32 @@ void seed(std::uint64_t seed) {
   random() = Random(seed);
 }
 
+namespace {
+
+bool& zero_start() {
+  thread_local bool active = false;
+  return active;
+}
+
+}  // namespace
+
+ZeroStart::ZeroStart() : before_(zero_start()) {
+  zero_start() = true;
+}
+ZeroStart::~ZeroStart() {
+  zero_start() = before_;
+}
+
+bool starts_at_zero() {
+  return zero_start();
+}
+
+Tensor standard_normal(const Shape& shape) {
+  return starts_at_zero() ? Tensor::zeros(shape) : normal(shape, 0.0, 1.0, random());
+}
+
 Tensor uniform_within(const Shape& shape, double bound) {
+  if (starts_at_zero()) return Tensor::zeros(shape);
   return uniform(shape, -bound, bound, random());
 }
 

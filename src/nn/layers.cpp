@@ -37,7 +37,7 @@ Tensor Linear::operator()(const Tensor& x) const {
 }
 
 Embedding::Embedding(const EmbeddingOptions& options)
-    : weight_(add("weight", normal({options.rows, options.features}, 0.0, 1.0, random()))) {}
+    : weight_(add("weight", standard_normal({options.rows, options.features}))) {}
 
 Tensor Embedding::operator()(const Tensor& ids) const {
   return embedding(weight_, ids);

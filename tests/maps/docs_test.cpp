@@ -25,7 +25,7 @@ TEST(MapDocs, EveryExampleIsAMapAndNoKindIsMissing) {
     EXPECT_NO_THROW(map = parse_map(example)) << example;
     kinds.insert(map.index());
   }
-  EXPECT_EQ(kinds.size(), 9u);
+  EXPECT_EQ(kinds.size(), 10u);
 }
 
 }  // namespace

@@ -56,6 +56,32 @@ TEST(PackedLinear, ReadsWhatIsNotPacked) {
   expect_near(PackedLinear(weight, bias)(x), linear(x, weight, bias), 12);
 }
 
+// As 8-bit files have them: whole multiples of a step that bf16 does not hold.
+TEST(PackedLinear, WholeMultiplesOfAStepAreTheLinearLayer) {
+  constexpr float kStep = 0.0126929599f;
+  Random random(6);
+  for (const std::int64_t rows : {1, 3})
+    for (const std::int64_t out : {1, 37, 96}) {
+      const Tensor levels = random_integers({out, 64}, -255, 256, random);
+      const Tensor weight = Tensor::empty({out, 64});
+      for (std::int64_t i = 0; i < weight.numel(); ++i)
+        weight.mutable_data<float>()[i] =
+            static_cast<float>(i % 50 == 0 ? 1 : levels.data<std::int64_t>()[i]) * kStep;
+      const Tensor bias = normal({out}, 0.0, 1.0, random);
+      const Tensor x = normal({rows, 64}, 0.0, 1.0, random);
+      const Tensor more = normal({rows, out}, 0.0, 1.0, random);
+      const PackedLinear packed(weight, bias);
+      EXPECT_TRUE(packed.is_narrow());
+      expect_near(packed(x), linear(x, weight, bias), 64);
+      expect_near(packed.plus(x, more), linear(x, weight, bias) + more, 64);
+      // A number between two steps keeps all of them as they are.
+      weight.mutable_data<float>()[out * 64 - 1] = 1.5f * kStep;
+      EXPECT_FALSE(PackedLinear(weight, bias).is_narrow());
+      weight.mutable_data<float>()[out * 64 - 1] = 257.0f * kStep;
+      EXPECT_FALSE(PackedLinear(weight, bias).is_narrow());
+    }
+}
+
 TEST(PackedLinear, NumbersThatBf16HoldsGiveTheSameBits) {
   Random random(4);
   for (const std::int64_t rows : {1, 5, 33})

@@ -37,6 +37,7 @@
 #include "tools/attn/checks.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/device.hpp"
+#include "tools/attn/eval_transcribe.hpp"
 #include "tools/attn/model_folder.hpp"
 #include "tools/attn/output_path.hpp"
 #include "tools/attn/progress.hpp"
@@ -46,6 +47,9 @@
 
 namespace attn::tools {
 namespace {
+
+/// Its models are not trained here, and its data are sound files.
+constexpr const char* kTranscribe = "transcribe";
 
 constexpr std::uint64_t kLargestFile = std::uint64_t{64} << 20;
 
@@ -293,6 +297,15 @@ std::string variant_of(const EvalOptions& options, const tasks::TaskCard& card) 
 
 int eval(const EvalOptions& options, const Streams& streams) {
   if (options.threads > 0) ThreadPool::set_default_threads(options.threads);
+  if (options.task == kTranscribe) {
+    const auto data = options.flags.settings.find("data");
+    return eval_transcribe({.data = data == options.flags.settings.end() ? "" : data->second,
+                            .model = options.model,
+                            .answers = options.answers,
+                            .limit = options.limit,
+                            .json = options.json},
+                           streams);
+  }
   check_device(options.flags.device, "attn eval");
   if (!options.answers.empty()) check_output_file(options.answers);
   const tasks::Task& task = tasks::task_named(options.task);
@@ -354,8 +367,9 @@ void add_eval(CLI::App& app, Action& action) {
       "    attn eval pairs --model mine\n"
       "    attn eval translate --model mine --data sentences.tsv --json\n"
       "    attn eval translate --model mine --calibrate --unlike everyday.txt\n"
+      "    attn eval transcribe --data clips.tsv       sound file<TAB>text, one to a line\n"
       "    attn eval summarise --rare 0 --answers answers.jsonl");
-  add_task_argument(*command, options->task);
+  add_task_argument(*command, options->task, {kTranscribe});
   command->add_option("--model", options->model, "Model folder, or the name of one that ships")
       ->type_name("DIR");
   command->add_option("--part", options->part, "Part to score: test, development or train")

@@ -194,6 +194,23 @@ const std::vector<Figure>& figures() {
   return kAll;
 }
 
+/// A figure of a recording, which does not ship: its picture stays where one was drawn.
+constexpr const char* kHeard = "words-in-a-sound.svg";
+constexpr const char* kHeardSection = R"(
+## Where in a sound each word was heard
+
+Above, how loud each frequency is at each time; below, a row for each word that was written, and which frames of the
+sound the decoder's cross-attention looked at meanwhile. The words stand in the order in which they were said, so the
+weights run down a diagonal; the frames around them are the times that follow from it. A reader of LibriVox says it (the
+recording is in Debian's `pocketsphinx-testdata` and does not ship here): any recording of yours can stand in its place.
+
+![Where in a sound each word was heard](gallery/words-in-a-sound.svg)
+
+```sh
+attn transcribe talk.wav --map words-in-a-sound.svg
+```
+)";
+
 std::string quoted(const std::string& argument) {
   return argument.find_first_of(" .") == std::string::npos ? argument : "\"" + argument + "\"";
 }
@@ -254,6 +271,7 @@ int gallery(const GalleryOptions& options, const Streams& streams) {
     fmt::print(streams.out, "{}", sections);
     return status;
   }
+  if (fs::exists(folder / kHeard)) sections += kHeardSection;
   files::atomic_write(fs::path(options.out) / "gallery.md",
                       std::string(kPageBegins) + sections);
   fmt::print(streams.out, "{}\n", (fs::path(options.out) / "gallery.md").string());

@@ -32,9 +32,10 @@ std::vector<std::string> command_names() {
   std::vector<std::string> names;
   for (const tasks::Task* task : tasks::all_tasks()) names.push_back(task->name());
   for (const char* name :
-       {"tasks",     "models",  "train",  "eval",        "compare", "data",       "mechanisms",
-        "gradcheck", "regress", "lesson", "diagram",     "score",   "embed",      "map",
-        "gallery",   "explain", "serve",  "conformance", "info",    "completion", "bench"})
+       {"transcribe",  "tasks",      "models",     "train",   "eval",    "compare",
+        "data",        "mechanisms", "gradcheck",  "regress", "lesson",  "diagram",
+        "score",       "embed",      "map",        "gallery", "explain", "serve",
+        "conformance", "info",       "completion", "bench"})
     names.emplace_back(name);
   return names;
 }
@@ -57,6 +58,7 @@ Examples:
     attn translate "a fast web server"        English becomes Italian
     attn pronounce attention                  letters become phones
     attn summarise README.txt                 a description becomes one line
+    attn transcribe talk.wav                  what is said in a sound file
     attn caption --sample 3                   what is on a picture, and where it looked
     attn tasks                                what there is to do, and how well it is done
     attn models                               the models that ship
@@ -170,6 +172,7 @@ int parsed(const std::vector<std::string>& arguments, const Streams& streams) {
   add_serve(app, action);
   add_score(app, action);
   add_embed(app, action);
+  add_transcribe(app, action);
 
   ConformanceOptions cases;
   CLI::App* conform = app.add_subcommand(

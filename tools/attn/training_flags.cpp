@@ -117,9 +117,11 @@ void add_setting_flag(CLI::App& command, const tasks::Task& task, const Setting&
 
 }  // namespace
 
-void add_task_argument(CLI::App& command, std::string& task) {
+void add_task_argument(CLI::App& command, std::string& task,
+                       const std::vector<std::string>& others) {
   std::vector<std::string> names;
   for (const tasks::Task* known : tasks::all_tasks()) names.push_back(known->name());
+  names.insert(names.end(), others.begin(), others.end());
   command.add_option("task", task, "One of " + listed(names, ", "))
       ->required()
       ->type_name("TASK")

@@ -32,8 +32,10 @@ struct TrainingFlags {
   tasks::Precision precision = tasks::Precision::f32;
 };
 
-/// The task as the first word behind the command; wrong names are wrong usage.
-void add_task_argument(CLI::App& command, std::string& task);
+/// The task as the first word behind the command, or one of the others; wrong names are wrong
+/// usage.
+void add_task_argument(CLI::App& command, std::string& task,
+                       const std::vector<std::string>& others = {});
 /// --threads.
 void add_threads_flag(CLI::App& command, int& threads);
 /// --precision.

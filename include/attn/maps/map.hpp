@@ -209,6 +209,22 @@ struct Arcs {
   bool operator==(const Arcs&) const = default;
 };
 
+/// A sound as the words that were heard in it: its spectrogram, and below it what each word
+/// looked at.
+struct Speech {
+  std::string title;
+  std::string caption;
+  double begin = 0.0;    ///< seconds, of the first column
+  double seconds = 0.0;  ///< from there to the end of the last
+  double hertz = 0.0;    ///< of the top of the spectrogram, whose bottom is 0
+  Matrix spectrogram;    ///< [bands, columns], the highest band first, loud is 1
+  Labels words;
+  std::vector<double> begins;  ///< seconds, one a word
+  std::vector<double> ends;
+  Matrix weights;  ///< [words, columns]
+  bool operator==(const Speech&) const = default;
+};
+
 /// What a part of a diagram stands for; its colour follows.
 enum class Role { plain, query, key, value, score, output };
 std::string_view name_of(Role role);
@@ -274,8 +290,8 @@ struct Diagram {
   bool operator==(const Diagram&) const = default;
 };
 
-using Map =
-    std::variant<Alignment, Heads, Curve, Document, Image, Training, Bars, Arcs, Diagram>;
+using Map = std::variant<Alignment, Heads, Curve, Document, Image, Training, Bars, Arcs,
+                         Diagram, Speech>;
 
 /// Throws InvalidArgument, with the path, unless sizes agree, numbers are finite, weights lie
 /// in 0..1 and labels are UTF-8.

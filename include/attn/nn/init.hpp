@@ -17,6 +17,24 @@ Random& random();
 /// Starts the stream again.
 void seed(std::uint64_t seed);
 
+/// While one lives, parameters of this thread begin as zeros and nothing is drawn: for a model
+/// whose numbers come from a file, where drawing them would take longer than reading them.
+class ZeroStart {
+ public:
+  ZeroStart();
+  ~ZeroStart();
+  ZeroStart(const ZeroStart&) = delete;
+  ZeroStart& operator=(const ZeroStart&) = delete;
+
+ private:
+  bool before_;
+};
+
+/// Whether parameters begin as zeros on this thread.
+bool starts_at_zero();
+
+/// N(0, 1).
+Tensor standard_normal(const Shape& shape);
 /// U(-bound, bound).
 Tensor uniform_within(const Shape& shape, double bound);
 /// U(-1/sqrt(fan_in), 1/sqrt(fan_in)): what torch gives a linear layer.

@@ -55,11 +55,15 @@ class LayerStep {
   nn::KvCache& cache() { return cache_; }
 
  private:
+  /// What the features become between their projections.
+  Tensor hidden(const Tensor& x) const;
+
   nn::TransformerLayer layer_;
   PackedLinear self_in_;
   PackedLinear self_out_;
   PackedLinear query_;
   PackedLinear memory_out_;
+  std::optional<PackedLinear> feed_gate_;  ///< where features are gated
   PackedLinear feed_in_;
   PackedLinear feed_out_;
   nn::KvCache cache_;

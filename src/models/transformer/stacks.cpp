@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -78,8 +79,15 @@ LayerStep::LayerStep(const nn::TransformerLayer& layer, PackedLayers& packed)
       self_out_(packed.get(layer.self().out())),
       query_(packed.get(layer.memory().weight(0), layer.memory().bias(0))),
       memory_out_(packed.get(layer.memory().out())),
+      feed_gate_(layer.feed_gate() ? std::optional(packed.get(*layer.feed_gate()))
+                                   : std::nullopt),
       feed_in_(packed.get(layer.feed_in())),
       feed_out_(packed.get(layer.feed_out())) {}
+
+Tensor LayerStep::hidden(const Tensor& x) const {
+  if (layer_.is_relu()) return feed_in_(x, Then::relu);
+  return layer_.hidden(feed_in_(x), feed_gate_ ? (*feed_gate_)(x) : Tensor());
+}
 
 nn::TransformerLayer::Result LayerStep::operator()(const Tensor& x, const RotaryTable& rotary,
                                                    const Tensor& remembered,
@@ -94,7 +102,7 @@ nn::TransformerLayer::Result LayerStep::operator()(const Tensor& x, const Rotary
   const Attended over = layer_.memory().attend_heads(
       layer_.memory().split(query_(layer_.memory_norm()(y)), remembered), over_memory);
   const Tensor z = memory_out_.plus(over.output, y);
-  return {feed_out_.plus(feed_in_(layer_.feed_norm()(z), Then::relu), z), over.weights};
+  return {feed_out_.plus(hidden(layer_.feed_norm()(z)), z), over.weights};
 }
 
 Encoder::Encoder(const ModelOptions& options)

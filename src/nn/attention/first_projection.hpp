@@ -26,7 +26,7 @@ struct FirstProjection {
 inline Linear first_projection(const FirstProjection& options) {
   const auto& [in, out, parts, bias, first] = options;
   Linear layer({.in = in, .out = parts * out, .bias = bias});
-  if (first == FirstWeights::fan_in) return layer;
+  if (first == FirstWeights::fan_in || starts_at_zero()) return layer;
   const NoGrad off_the_tape;
   if (layer.bias().defined()) Tensor(layer.bias()).fill(0.0);
   if (first == FirstWeights::fan_in_bias_0) return layer;

@@ -102,22 +102,16 @@ const MultiHeadAttention& TransformerLayer::memory() const {
   return *memory_;
 }
 
-Tensor TransformerLayer::hidden(const Tensor& x) const {
+Tensor TransformerLayer::hidden(const Tensor& in, const Tensor& gate) const {
   switch (options_.feed) {
     case FeedForward::plain:
       break;
     case FeedForward::geglu:
-      // The constructor made it for these options.
-      // NOLINTNEXTLINE(bugprone-unchecked-optional-access)
-      return gelu((*feed_gate_)(x)) * feed_in_(x);
-    case FeedForward::swiglu: {
-      // The constructor made it for these options.
-      // NOLINTNEXTLINE(bugprone-unchecked-optional-access)
-      const Tensor gate = (*feed_gate_)(x);
-      return gate * sigmoid(gate) * feed_in_(x);
-    }
+      return gelu(gate) * in;
+    case FeedForward::swiglu:
+      return gate * sigmoid(gate) * in;
   }
-  return activate(feed_in_(x), options_.activation);
+  return activate(in, options_.activation);
 }
 
 TransformerLayer::Result TransformerLayer::forward(const Tensor& x,
@@ -142,7 +136,9 @@ TransformerLayer::Result TransformerLayer::forward(const Tensor& x,
     y = sum(y, over.output, memory_norm());
   }
   const Tensor features = normal(y, feed_norm_);
-  return {sum(y, feed_out_(dropout_(hidden(features))), feed_norm_), weights, own.weights};
+  const Tensor gate = feed_gate_ ? (*feed_gate_)(features) : Tensor();
+  const Tensor inside = dropout_(hidden(feed_in_(features), gate));
+  return {sum(y, feed_out_(inside), feed_norm_), weights, own.weights};
 }
 
 }  // namespace attn::nn

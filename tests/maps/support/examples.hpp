@@ -100,10 +100,18 @@ inline Diagram diagram_example() {
           {{180.0, 40.0, 30.0, 20.0, {"un"}, {"a", "fast"}, {1, 2, {0.75f, 0.25f}}, true}}};
 }
 
+inline Speech speech_example() {
+  return {"Two <words>", "Each row is a word.",
+          1.5,           0.5,
+          8000.0,        {2, 3, {0.0f, 0.5f, 1.0f, 1.0f, 0.25f, 0.0f}},
+          {"un", "猫,"}, {1.5, 1.75},
+          {1.75, 2.0},   {2, 3, {0.75f, 0.25f, 0.0f, 0.0f, 0.25f, 0.75f}}};
+}
+
 inline std::vector<Map> every_example() {
-  return {alignment_example(), heads_example(), curve_example(),
-          document_example(),  image_example(), training_example(),
-          bars_example(),      arcs_example(),  diagram_example()};
+  return {alignment_example(), heads_example(),    curve_example(), document_example(),
+          image_example(),     training_example(), bars_example(),  arcs_example(),
+          diagram_example(),   speech_example()};
 }
 
 /// The kinds with nothing in them.
@@ -115,7 +123,7 @@ inline std::vector<Map> every_empty() {
   no_steps.width = no_steps.height = 1;
   no_steps.pixels = {9};
   return {Alignment{}, no_rows,    Heads{}, Curve{}, Document{}, Image{},
-          no_steps,    Training{}, Bars{},  Arcs{},  Diagram{}};
+          no_steps,    Training{}, Bars{},  Arcs{},  Diagram{},  Speech{}};
 }
 
 }  // namespace attn::maps

@@ -105,11 +105,15 @@ class TransformerLayer : public Module {
   const Norm& feed_norm() const { return feed_norm_; }
   const Linear& feed_in() const { return feed_in_; }
   const Linear& feed_out() const { return feed_out_; }
+  /// Null unless the features are gated.
+  const Linear* feed_gate() const { return feed_gate_ ? &*feed_gate_ : nullptr; }
+  /// What stands between feed_in and feed_out: of what feed_in gave and, where features are
+  /// gated, of what feed_gate gave.
+  Tensor hidden(const Tensor& in, const Tensor& gate) const;
+  /// Whether that is relu and nothing else, which products can do at once.
+  bool is_relu() const { return !feed_gate_ && options_.activation == Activation::relu; }
 
  private:
-  /// Between the two projections of the features.
-  Tensor hidden(const Tensor& x) const;
-
   TransformerLayerOptions options_;
   Norm self_norm_;
   MultiHeadAttention self_;

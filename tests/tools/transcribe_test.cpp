@@ -1,0 +1,201 @@
+// attn transcribe with a model of a few numbers: what it prints and writes, and what it says of
+// files that are empty, silent, short, cut, mislabelled, or no sound.
+
+#include <gtest/gtest.h>
+#include <stdlib.h>  // setenv
+
+#include <cstddef>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attn/files/read_file.hpp"
+#include "attn/maps/map.hpp"
+#include "attn/tasks/transcribe/fetch.hpp"
+#include "support/wav.hpp"
+#include "tasks/scratch.hpp"
+#include "tasks/transcribe/fake_package.hpp"
+#include "tools/attn/command.hpp"
+#include "tools/attn/model_folder.hpp"
+#include "tools/say.hpp"
+
+namespace attn::tools {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::uint64_t kLargest = 1 << 20;
+
+/// The cache is a scratch folder with a package of small models.
+class Transcribe : public testing::Test {
+ protected:
+  Transcribe() {
+    if (const char* home = std::getenv("XDG_CACHE_HOME")) before_ = home;
+    setenv("XDG_CACHE_HOME", scratch_.path().c_str(), 1);
+    test::FakePackage().write(tasks::transcribe_folder());
+  }
+  ~Transcribe() override {
+    if (before_.empty())
+      unsetenv("XDG_CACHE_HOME");
+    else
+      setenv("XDG_CACHE_HOME", before_.c_str(), 1);
+  }
+  void SetUp() override {
+    if (program_beside("attn-sound").empty())
+      GTEST_SKIP() << "attn-sound was not built: libsndfile or libsoxr is not here";
+  }
+
+  std::string write(const std::string& name, const std::string& content) const {
+    return scratch_.write(name, content).string();
+  }
+  std::string path(const std::string& name) const { return (scratch_.path() / name).string(); }
+  Said transcribe(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), "transcribe");
+    return say(arguments);
+  }
+  /// An error: nothing on standard output, and a message with these parts.
+  void expect_refused(const std::string& file, const std::vector<std::string>& parts) const {
+    const Said said = transcribe({file});
+    EXPECT_EQ(said.status, failure) << file;
+    EXPECT_EQ(said.out, "") << file;
+    for (const std::string& part : parts)
+      EXPECT_NE(said.err.find(part), std::string::npos) << "said: " << said.err;
+    EXPECT_EQ(said.err.find("attn::"), std::string::npos) << said.err;
+  }
+  /// No words, and a note.
+  void expect_note(const std::string& file, const std::string& part) const {
+    const Said said = transcribe({file});
+    EXPECT_EQ(said.status, success) << said.err;
+    EXPECT_EQ(said.out, "");
+    EXPECT_NE(said.err.find(part), std::string::npos) << "said: " << said.err;
+  }
+
+  tasks::Scratch scratch_;
+
+ private:
+  std::string before_;
+};
+
+TEST_F(Transcribe, PrintsTheWordsAlone) {
+  const Said said = transcribe({write("a.wav", test::wav(test::tone(3.0)))});
+  ASSERT_EQ(said.status, success) << said.err;
+  EXPECT_EQ(said.err, "");
+  EXPECT_GT(said.out.size(), 1u);
+  EXPECT_EQ(said.out.back(), '\n');
+  // The other model, and one thread, of the same numbers.
+  EXPECT_EQ(transcribe({path("a.wav"), "--model", "tiny", "--threads", "1"}).out, said.out);
+}
+
+TEST_F(Transcribe, ReadsAnyRateAndNumberOfChannels) {
+  const std::string plain = transcribe({write("a.wav", test::wav(test::tone(2.0)))}).out;
+  std::vector<float> stereo;
+  for (const float x : test::tone(2.0)) stereo.insert(stereo.end(), {x, x});
+  EXPECT_EQ(transcribe({write("b.wav", test::wav(stereo, 16000, 2))}).out, plain);
+  for (const int rate : {8000, 22050, 44100, 48000}) {
+    const Said said =
+        transcribe({write("c.wav", test::wav(test::tone(2.0, 440.0, rate), rate)), "--json"});
+    ASSERT_EQ(said.status, success) << said.err;
+    EXPECT_NEAR(json::parse(said.out)["seconds"].get<double>(), 2.0, 0.001) << rate;
+  }
+}
+
+TEST_F(Transcribe, TellsWordsWithTheirTimes) {
+  const std::string file = write("a.wav", test::wav(test::tone(3.0)));
+  const Said said = transcribe({file, "--json", "--srt", path("a.srt"), "--vtt", path("a.vtt"),
+                                "--map", path("a.json")});
+  ASSERT_EQ(said.status, success) << said.err;
+  const json result = json::parse(said.out);
+  EXPECT_EQ(result["file"], file);
+  EXPECT_EQ(result["model"], "base");
+  ASSERT_FALSE(result["words"].empty());
+  double last = 0.0;
+  std::string words;
+  for (const json& word : result["words"]) {
+    EXPECT_GE(word["begin"].get<double>(), last);
+    EXPECT_GE(word["end"], word["begin"]);
+    EXPECT_LE(word["end"].get<double>(), 3.0);
+    last = word["begin"].get<double>();
+    words += (words.empty() ? "" : " ") + word["word"].get<std::string>();
+  }
+  EXPECT_EQ(result["text"], words);
+  EXPECT_TRUE(files::read_text(path("a.srt"), kLargest).starts_with("1\n00:00:0"));
+  EXPECT_TRUE(files::read_text(path("a.vtt"), kLargest).starts_with("WEBVTT\n\n00:00:0"));
+  const maps::Map map = maps::read_map(path("a.json"));
+  const auto* speech = std::get_if<maps::Speech>(&map);
+  ASSERT_NE(speech, nullptr);
+  EXPECT_EQ(speech->words.size(), result["words"].size());
+}
+
+TEST_F(Transcribe, SaysWhatIsWrongWithAFile) {
+  expect_refused(path("nowhere.wav"), {"nowhere.wav", "No such file"});
+  expect_refused(scratch_.path().string(), {"it is a folder"});
+  expect_refused(write("empty.wav", ""), {"empty.wav", "the file is empty"});
+  expect_refused(write("text.wav", "This is no sound, it is a text.\n"),
+                 {"text.wav", "not a sound file", "WAV"});
+  expect_refused(write("head.wav", test::wav({}).substr(0, 30)), {"head.wav"});
+  expect_refused("/dev/zero", {"no plain file"});
+  // Rates and channels that nobody has.
+  expect_refused(write("rate.wav", test::wav(test::tone(0.1), 10)),
+                 {"10 samples a second", "1000 to 768000"});
+  expect_refused(write("wide.wav", test::wav(test::tone(0.1), 16000, 100)), {"100 channels"});
+}
+
+TEST_F(Transcribe, NotesWhatIsOddAboutAFile) {
+  expect_note(write("one.wav", test::wav({0.5f})), "shorter than a tenth of a second");
+  expect_note(write("none.wav", test::wav({})), "shorter than a tenth of a second");
+  expect_note(write("silent.wav", test::wav(std::vector<float>(48000, 0.0f))),
+              "no speech was heard");
+  const std::string whole = test::wav(test::tone(3.0));
+  const Said cut = transcribe({write("cut.wav", whole.substr(0, whole.size() / 2))});
+  EXPECT_EQ(cut.status, success);
+  EXPECT_GT(cut.out.size(), 1u);
+  EXPECT_NE(cut.err.find("it is cut short"), std::string::npos) << cut.err;
+  // A header that claims four gigabytes takes no memory for them.
+  const Said huge =
+      transcribe({write("huge.wav", test::wav(test::tone(1.0), 16000, 1, 4000000000))});
+  EXPECT_EQ(huge.status, success);
+  EXPECT_NE(huge.err.find("it is cut short"), std::string::npos) << huge.err;
+  // A WAV file that is called something else is read for what it is.
+  const Said named = transcribe({write("named.flac", whole)});
+  EXPECT_EQ(named.status, success) << named.err;
+  EXPECT_EQ(named.out, transcribe({write("right.wav", whole)}).out);
+}
+
+TEST_F(Transcribe, GoesOnBehindAFileThatIsNoSound) {
+  const std::string good = write("a.wav", test::wav(test::tone(1.5)));
+  const std::string bad = write("b.wav", "text");
+  const Said said = transcribe({good, bad, good});
+  EXPECT_EQ(said.status, failure);
+  const std::string once = transcribe({good}).out;
+  EXPECT_EQ(said.out, once + "\n\n" + once);
+  EXPECT_NE(said.err.find("b.wav"), std::string::npos);
+  EXPECT_EQ(transcribe({good, good, "--srt", path("x.srt")}).status, usage);
+}
+
+TEST_F(Transcribe, IsScoredOnFilesWithTheirTexts) {
+  const std::string heard = json::parse(
+      transcribe({write("a.wav", test::wav(test::tone(2.0))), "--json"}).out)["text"];
+  write("clips.tsv", "a.wav\t" + heard + "\r\n" + path("a.wav") + "\t" + heard + " more\n");
+  const Said said = say({"eval", "transcribe", "--data", path("clips.tsv"), "--json",
+                         "--answers", path("answers.jsonl")});
+  ASSERT_EQ(said.status, success) << said.err;
+  const json result = json::parse(said.out);
+  EXPECT_EQ(result["clips"], 2);
+  const auto words = result["words"].get<double>();
+  EXPECT_DOUBLE_EQ(result["wer"].get<double>(), 100.0 / words);
+  EXPECT_DOUBLE_EQ(result["sound_seconds"].get<double>(), 4.0);
+  EXPECT_GT(result["real_time_factor"].get<double>(), 0.0);
+  const std::string answers = files::read_text(path("answers.jsonl"), kLargest);
+  EXPECT_EQ(json::parse(answers.substr(0, answers.find('\n')))["answer"], heard);
+
+  EXPECT_EQ(say({"eval", "transcribe"}).status, failure);
+  write("bad.tsv", "no tab\n");
+  const Said bad = say({"eval", "transcribe", "--data", path("bad.tsv")});
+  EXPECT_EQ(bad.status, failure);
+  EXPECT_NE(bad.err.find("line 1 is \"no tab\""), std::string::npos) << bad.err;
+}
+
+}  // namespace
+}  // namespace attn::tools
