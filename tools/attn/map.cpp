@@ -90,7 +90,7 @@ void add_map(CLI::App& app, Action& action) {
   command->footer(
       "\nA map is a JSON file of numbers and labels: which word looked at which, by how much.\n"
       "Commands that attend write one with --map FILE.json, and so can any program of yours;\n"
-      "docs/maps.md describes the nine kinds. Here it becomes a picture again: a vector\n"
+      "docs/maps.md describes the ten kinds. Here it becomes a picture again: a vector\n"
       "drawing (.svg, .pdf), an image (.png), or a heat map in the terminal.\n\n"
       "The folder of a training, or its log.jsonl, becomes the curve of loss and score over "
       "steps;\n"
