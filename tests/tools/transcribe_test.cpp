@@ -13,12 +13,15 @@
 
 #include "attn/files/read_file.hpp"
 #include "attn/maps/map.hpp"
+#include "attn/tasks/fetch/cache.hpp"
 #include "attn/tasks/transcribe/fetch.hpp"
+#include "attn/tasks/transcribe/samples.hpp"
 #include "support/wav.hpp"
 #include "tasks/scratch.hpp"
 #include "tasks/transcribe/fake_package.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/model_folder.hpp"
+#include "tools/attn/sound.hpp"
 #include "tools/say.hpp"
 
 namespace attn::tools {
@@ -86,6 +89,26 @@ TEST_F(Transcribe, PrintsTheWordsAlone) {
   EXPECT_EQ(said.out.back(), '\n');
   // The other model, and one thread, of the same numbers.
   EXPECT_EQ(transcribe({path("a.wav"), "--model", "tiny", "--threads", "1"}).out, said.out);
+}
+
+TEST_F(Transcribe, LeavesNoSamplesBehindHoweverItEnds) {
+  const std::string sound = write("a.wav", test::wav(test::tone(1.0)));
+  const auto files_now = [] {
+    std::size_t count = 0;
+    for (const auto& entry :
+         std::filesystem::recursive_directory_iterator(tasks::temporary_folder()))
+      count += entry.path().filename() == "samples" ? 1 : 0;
+    return count;
+  };
+  const tasks::Scratch temporary;
+  setenv("TMPDIR", temporary.path().c_str(), 1);
+  const SoundInput input(sound);
+  const std::size_t left = files_now();
+  unsetenv("TMPDIR");
+  EXPECT_EQ(left, 0u) << "a killed program would leave them";
+  std::vector<float> some(100);
+  input.samples().read(input.samples().size() - 100, some);
+  EXPECT_NE(some, std::vector<float>(100));
 }
 
 TEST_F(Transcribe, ReadsAnyRateAndNumberOfChannels) {

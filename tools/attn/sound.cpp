@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <sstream>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "attn/core/error.hpp"
@@ -55,6 +56,10 @@ std::vector<std::string> decode(const fs::path& path, const fs::path& folder) {
 SoundInput::SoundInput(const fs::path& path)
     : scratch_(tasks::temporary_folder()),
       notes_(decode(path, scratch_.path())),
-      samples_(scratch_.path() / kSamples) {}
+      samples_(scratch_.path() / kSamples) {
+  // What is open can be read without its name: whatever ends the program, nothing stays.
+  std::error_code ignored;
+  fs::remove(scratch_.path() / kSamples, ignored);
+}
 
 }  // namespace attn::tools
