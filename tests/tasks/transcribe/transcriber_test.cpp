@@ -81,13 +81,13 @@ TEST_F(FakeSpeech, TellsOfSoundsWithoutWords) {
     return transcript.notes;
   };
   for (const std::size_t count : {0u, 1u, 1000u}) {
-    const auto said = notes(std::vector<float>(count, 0.5f));
-    ASSERT_EQ(said.size(), 1u) << count << " samples";
-    EXPECT_NE(said[0].find("shorter than a tenth of a second"), std::string::npos);
+    const auto short_notes = notes(std::vector<float>(count, 0.5f));
+    ASSERT_EQ(short_notes.size(), 1u) << count << " samples";
+    EXPECT_NE(short_notes[0].find("shorter than a tenth of a second"), std::string::npos);
   }
-  const auto said = notes(std::vector<float>(16000 * 70, 0.0f));
-  ASSERT_EQ(said.size(), 1u);
-  EXPECT_EQ(said[0], "no speech was heard in it");
+  const auto silent_notes = notes(std::vector<float>(16000 * 70, 0.0f));
+  ASSERT_EQ(silent_notes.size(), 1u);
+  EXPECT_EQ(silent_notes[0], "no speech was heard in it");
 }
 
 TEST_F(FakeSpeech, DrawsWhatItsWordsLookedAt) {
