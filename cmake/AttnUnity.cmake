@@ -5,11 +5,16 @@
 # Files that define the same name at the left margin, such as a helper in a namespace without a
 # name, go to different groups. A clash that this does not see, say with a name of a header that
 # another file of the group includes, is an error of the compiler: rename the local one.
+#
+# Sources that match ATTN_ALONE stay outside: a change of one then compiles that one.
 
 function(attn_unity target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   set(groups 0)
   foreach(source IN LISTS ARGN)
+    if(ATTN_ALONE AND source MATCHES "${ATTN_ALONE}")
+      continue()
+    endif()
     _attn_names_at_margin("${source}" names)
     set(group 1)
     while(group LESS_EQUAL groups)
