@@ -247,6 +247,7 @@ class Answering {
 
   /// All of them, or none and an error that names the first that is refused.
   void all(std::vector<Question> questions) {
+    alone_ = questions.size() == 1;
     for (std::size_t i = 0; i < questions.size(); ++i) {
       Question& one = questions[i];
       if (one.which.empty()) one.which = card_.noun() + " " + std::to_string(i + 1);
@@ -452,7 +453,8 @@ class Answering {
       if (!question.truth.empty() && question.truth != answer.text)
         fmt::print(streams_.out, "\t(right: {})", question.truth);
       fmt::print(streams_.out, "\n");
-      if (one_line_each_ || !question.label.empty()) continue;
+      const bool details = question.label.empty() || (alone_ && answer.table);
+      if (one_line_each_ || !details) continue;
       print_labels(answer);
       if (answer.table) print_table(*answer.table);
     }
@@ -505,6 +507,7 @@ class Answering {
   const tasks::Answerer* only_ = nullptr;  ///< of all questions; null: each has its own
   AnswerMaps maps_;
   bool one_line_each_ = false;  ///< a line of the output for each line of the input
+  bool alone_ = false;          ///< there is one question
   bool written_ = false;        ///< the text was printed while it was written
 };
 

@@ -95,7 +95,23 @@ export async function caption(
   if (!isRecord(reply) || typeof reply.text !== 'string') {
     throw new Refused("the server's answer has no caption", 200);
   }
-  const map = checkedMap(reply.map);
+  return { text: reply.text, map: checkedImageMap(reply.map) };
+}
+
+/** What a digit is, and the path of the glimpses that told. */
+export async function look(
+  picture: { width: number; height: number; channels: 1; pixels: string },
+  signal: AbortSignal,
+): Promise<Caption> {
+  const reply = await ask('./api/look', { picture }, signal);
+  if (!isRecord(reply) || typeof reply.text !== 'string') {
+    throw new Refused("the server's answer has no digit", 200);
+  }
+  return { text: reply.text, map: checkedImageMap(reply.map) };
+}
+
+function checkedImageMap(value: unknown): ImageMap {
+  const map = checkedMap(value);
   if (map.kind !== 'image') throw new Refused("the server's answer has no picture", 200);
-  return { ...(reply as unknown as Caption), map: map as ImageMap };
+  return map as ImageMap;
 }

@@ -55,10 +55,11 @@ Tensor GlimpsePolicy::draw(const Tensor& hidden, Random& random) const {
 
 GlimpsePolicyResult GlimpsePolicy::forward(const Tensor& hidden, const Tensor& sample,
                                            const Tensor& reward) const {
-  if (hidden.rank() != 3 || sample.rank() != 3 || reward.rank() != 1)
+  if (hidden.rank() != 3 || sample.rank() != 3 || (reward.rank() != 1 && reward.rank() != 2))
     fail("attn::nn::GlimpsePolicy: hidden ", hidden.text(), ", sample ", sample.text(),
          " and reward ", reward.text(),
-         "; [batch, steps, hidden_dim], [batch, steps, 2] and [batch] are accepted");
+         "; [batch, steps, hidden_dim], [batch, steps, 2] and [batch] or [batch, steps] are "
+         "accepted");
   const Tensor middle = mean(hidden);
   const double variance = options_.sigma * options_.sigma;
   // log(sigma sqrt(2 pi)) for each of the two coordinates.
@@ -66,7 +67,8 @@ GlimpsePolicyResult GlimpsePolicy::forward(const Tensor& hidden, const Tensor& s
   const Tensor log_prob =
       affine(sum(square(sample.detach() - middle), 2), -0.5 / variance, -norm);
   const Tensor baseline = baseline_(seen(hidden)).squeeze(-1);
-  const Tensor surplus = reward.detach().unsqueeze(1) - baseline;
+  const Tensor rewards = reward.rank() == 1 ? reward.unsqueeze(1) : reward;
+  const Tensor surplus = rewards.detach() - baseline;
   const Tensor reinforce = neg(attn::mean(sum(log_prob * surplus.detach(), 1)));
   const Tensor baseline_loss = attn::mean(sum(square(surplus), 1));
   return {middle, log_prob, baseline, reinforce.reshape({1}), baseline_loss.reshape({1})};

@@ -31,7 +31,7 @@ struct GlimpsePolicyResult {
 
 /// mean = tanh(location h + b), b_t = baseline h + b,
 /// reinforce_loss = -mean_b sum_t log_prob stop(R - b_t),
-/// baseline_loss = mean_b sum_t (R - b_t)^2.
+/// baseline_loss = mean_b sum_t (R - b_t)^2, R being R_t where each step has its own.
 class GlimpsePolicy : public Module {
  public:
   explicit GlimpsePolicy(const GlimpsePolicyOptions& options);
@@ -41,7 +41,8 @@ class GlimpsePolicy : public Module {
   /// A place around the mean; without gradient.
   Tensor draw(const Tensor& hidden, Random& random) const;
 
-  /// hidden [batch, steps, hidden_dim], sample [batch, steps, 2] as drawn, reward [batch].
+  /// hidden [batch, steps, hidden_dim], sample [batch, steps, 2] as drawn, reward [batch], or
+  /// [batch, steps] where a step is told from the others by what came after it.
   GlimpsePolicyResult forward(const Tensor& hidden, const Tensor& sample,
                               const Tensor& reward) const;
 
