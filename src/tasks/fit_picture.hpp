@@ -6,7 +6,10 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
+
+#include "attn/tasks/value.hpp"
 
 namespace attn::tasks {
 
@@ -25,5 +28,8 @@ struct PictureFit {
 /// that already is a dark square with things of that size stays as it is.
 std::vector<std::uint8_t> fit_picture(std::span<const std::uint8_t> grey, std::int64_t width,
                                       std::int64_t height, const PictureFit& fit);
+
+/// Why a picture cannot be fitted, to stand behind "the picture "; "": it can.
+std::string picture_problem(const Picture& picture);
 
 }  // namespace attn::tasks

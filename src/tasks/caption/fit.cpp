@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "attn/core/error.hpp"
 #include "attn/tasks/caption.hpp"
 #include "attn/tasks/caption/canvas.hpp"
+#include "attn/tasks/value.hpp"
 #include "tasks/fit_picture.hpp"
 
 namespace attn::tasks {
@@ -19,6 +21,7 @@ namespace {
 constexpr PictureFit kCanvasFit{
     .side = kCanvasSide, .least_thing = 11.0, .largest_thing = 24.0, .wanted_thing = 17.0};
 
+constexpr std::int64_t kMostPictureSide = 16384;
 constexpr std::uint8_t kInkOfPictures = 96;  ///< of 255, after contrast is stretched
 constexpr double kRim = 2.0;                 ///< free at the edges when ink is fitted
 /// Pictures with less between darkest and lightest have nothing on them.
@@ -190,6 +193,19 @@ std::vector<std::uint8_t> fit_picture(std::span<const std::uint8_t> grey, std::i
             middle_y + (ink.around.y + ink.around.height / 2.0 - side / 2.0) * pixel,
             pixel / larger);
   return canvas.pixels;
+}
+
+std::string picture_problem(const Picture& picture) {
+  if (picture.channels != 1)
+    return "has " + std::to_string(picture.channels) + " channels; grey is accepted";
+  const std::int64_t width = picture.width;
+  const std::int64_t height = picture.height;
+  if (width >= 1 && height >= 1 && width <= kMostPictureSide && height <= kMostPictureSide &&
+      picture.pixels.size() == static_cast<std::size_t>(width * height))
+    return "";
+  return "is of " + std::to_string(width) + " x " + std::to_string(height) + " pixels with " +
+         std::to_string(picture.pixels.size()) + " bytes; up to " +
+         std::to_string(kMostPictureSide) + " on a side are accepted, a byte each";
 }
 
 std::vector<std::uint8_t> fit_to_canvas(std::span<const std::uint8_t> grey, std::int64_t width,

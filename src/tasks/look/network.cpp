@@ -43,8 +43,6 @@ constexpr double kLargestThing = 27.0;
 constexpr double kWantedThing = 20.0;
 /// A fitted picture without a pixel as bright as this has nothing on it.
 constexpr std::uint8_t kFaintest = 64;
-/// Of a user's picture; the retina's additions alone would take long on more.
-constexpr std::int64_t kMostPictureSide = 16384;
 
 const Picture* picture_of(const Input& input) {
   for (const char* part : {kScene, "picture", kDigit})
@@ -118,17 +116,9 @@ class LookNetwork final : public Network {
   std::string refusal(const Input& input) const override {
     const Picture* picture = picture_of(input);
     if (picture == nullptr) return "is missing; there is nothing to look at";
-    if (picture->channels != 1)
-      return "has " + std::to_string(picture->channels) + " channels; grey is accepted";
-    const std::int64_t width = picture->width;
-    const std::int64_t height = picture->height;
-    if (width < 1 || height < 1 || width > kMostPictureSide || height > kMostPictureSide ||
-        picture->pixels.size() != static_cast<std::size_t>(width * height))
-      return "is of " + std::to_string(width) + " x " + std::to_string(height) + " pixels with " +
-             std::to_string(picture->pixels.size()) + " bytes; up to " +
-             std::to_string(kMostPictureSide) + " on a side are accepted, a byte each";
+    if (std::string problem = picture_problem(*picture); !problem.empty()) return problem;
     if (input.find<Picture>(kScene) != nullptr) {
-      if (width == scene_.side && height == scene_.side) return "";
+      if (picture->width == scene_.side && picture->height == scene_.side) return "";
       return "is no scene of " + std::to_string(scene_.side) + " x " +
              std::to_string(scene_.side) + " pixels";
     }

@@ -9,6 +9,8 @@ import * as server from './server';
 
 /** Not a caption, but one digit, recognised glimpse by glimpse. */
 const kGlimpses = 'glimpses';
+/** The upper half of a large digit, whose lower half is painted. */
+const kPaint = 'paint';
 
 export class Draw {
   readonly element: HTMLElement;
@@ -32,11 +34,11 @@ export class Draw {
     this.result = el('div', { class: 'result', hidden: true }, this.text, figure.element);
     this.element = el('section', { id: 'draw', 'aria-labelledby': 'draw-title' },
       el('h2', { id: 'draw-title' }, 'Draw'),
-      el('p', { class: 'note' }, 'Write one, two or three digits on the canvas; a small model that reads images says what it sees. Glimpses recognise one digit.'),
+      el('p', { class: 'note' }, 'Write one, two or three digits on the canvas; a small model that reads images says what it sees. Glimpses recognise one digit; the upper half of one that fills the canvas is painted on.'),
       el('div', { class: 'draw' },
         this.pad.element,
         el('div', { class: 'draw-side' },
-          segments('Attention', [{ value: 'soft', text: 'soft' }, { value: 'hard', text: 'hard' }, { value: kGlimpses, text: 'glimpses' }], 'soft', (value) => {
+          segments('Attention', [{ value: 'soft', text: 'soft' }, { value: 'hard', text: 'hard' }, { value: kGlimpses, text: 'glimpses' }, { value: kPaint, text: 'paint on' }], 'soft', (value) => {
             this.attention = value;
             this.ask();
           }),
@@ -71,9 +73,9 @@ export class Draw {
     const flight = new AbortController();
     this.flight = flight;
     this.tell('loading', 'The model is looking…');
-    const glimpses = this.attention === kGlimpses;
-    const asked = glimpses
-      ? server.look({ width: kSize, height: kSize, channels: 1, pixels: this.pad.base64() }, flight.signal)
+    const task = this.attention === kGlimpses ? 'look' : this.attention === kPaint ? 'paint' : 'caption';
+    const asked = task !== 'caption'
+      ? server.picture(task, { width: kSize, height: kSize, channels: 1, pixels: this.pad.base64() }, flight.signal)
       : server.caption(this.pad.base64(), this.attention, flight.signal);
     asked.then(
       (caption) => {
@@ -81,13 +83,14 @@ export class Draw {
         this.tell('', '');
         this.map = caption.map;
         this.text.textContent = caption.text || '(no words)';
+        this.text.classList.toggle('lines', caption.text.includes('\n'));
         this.panels.replaceChildren(imagePanels(caption.map));
         this.result.hidden = false;
       },
       (error: Error) => {
         if (this.flight !== flight) return;
         const missing = error instanceof server.Refused && error.status === 404;
-        this.tell('error', missing ? `This server has no ${glimpses ? 'look' : 'caption'} model.` : `That did not work: ${error.message}.`);
+        this.tell('error', missing ? `This server has no ${task} model.` : `That did not work: ${error.message}.`);
       },
     );
   }

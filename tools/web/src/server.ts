@@ -98,14 +98,15 @@ export async function caption(
   return { text: reply.text, map: checkedImageMap(reply.map) };
 }
 
-/** What a digit is, and the path of the glimpses that told. */
-export async function look(
+/** What a task says of a picture, and where it looked. */
+export async function picture(
+  task: string,
   picture: { width: number; height: number; channels: 1; pixels: string },
   signal: AbortSignal,
 ): Promise<Caption> {
-  const reply = await ask('./api/look', { picture }, signal);
+  const reply = await ask(`./api/${task}`, { picture }, signal);
   if (!isRecord(reply) || typeof reply.text !== 'string') {
-    throw new Refused("the server's answer has no digit", 200);
+    throw new Refused("the server's answer has no text", 200);
   }
   return { text: reply.text, map: checkedImageMap(reply.map) };
 }
