@@ -17,6 +17,7 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
+#include "attn/core/thread_pool.hpp"
 #include "attn/files/json.hpp"
 #include "attn/maps/map.hpp"
 #include "attn/nn/init.hpp"
@@ -59,12 +60,16 @@ Tensor tensor_of(const Pixels& pixels, std::int64_t side) {
       numbers[i] = BFloat16(static_cast<float>(i) / 255.0f);
     return numbers;
   }();
-  const auto size = static_cast<std::size_t>(side * side);
-  const Tensor scenes = Tensor::empty(
-      {static_cast<std::int64_t>(pixels.size() / size), 1, side, side}, DType::bf16);
+  const std::int64_t size = side * side;
+  const std::int64_t count = static_cast<std::int64_t>(pixels.size()) / size;
+  const Tensor scenes = Tensor::empty({count, 1, side, side}, DType::bf16);
   auto* to = scenes.mutable_data<BFloat16>();
-  std::transform(pixels.begin(), pixels.end(), to,
-                 [](std::uint8_t pixel) { return kNumbers[pixel]; });
+  ThreadPool::shared().parallel_for(
+      static_cast<int>(count), ThreadPool::default_threads(), [&](int scene) {
+        const auto* from = pixels.data() + scene * size;
+        std::transform(from, from + size, to + scene * size,
+                       [](std::uint8_t pixel) { return kNumbers[pixel]; });
+      });
   return scenes;
 }
 

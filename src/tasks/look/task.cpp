@@ -165,8 +165,8 @@ class LookTask final : public NetworkTask {
 
   TrainingOptions training(const Json&) const override {
     return {.batch_tokens = 512,
-            .rate = 1e-3,
-            .warm_up = 1000,
+            .rate = 1.5e-3,
+            .warm_up = 2000,
             .smoothing = 0.0,
             .clip = 5.0,
             .decay = 1e-3,
