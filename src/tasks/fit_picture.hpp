@@ -23,9 +23,9 @@ struct PictureFit {
 };
 
 /// A grey picture as such a square, light on dark. A light background (the middle value of the
-/// rim) is turned dark and contrast is stretched. The picture is fitted into the square; if what
-/// is on it is then far larger or smaller than a thing should be, it is fitted by its ink. One
-/// that already is a dark square with things of that size stays as it is.
+/// rim) is turned dark and contrast is stretched. The picture is fitted into the square; if
+/// what is on it is then far larger or smaller than a thing should be, it is fitted by its ink.
+/// One that already is a dark square with things of that size stays as it is.
 std::vector<std::uint8_t> fit_picture(std::span<const std::uint8_t> grey, std::int64_t width,
                                       std::int64_t height, const PictureFit& fit);
 

@@ -54,7 +54,8 @@ class PictureTasks : public testing::Test {
     return file(task);
   }
   std::string looker() const {
-    return model("look", tasks::look::corpus_of(parts(), tasks::look::scene_named("translated")),
+    return model("look",
+                 tasks::look::corpus_of(parts(), tasks::look::scene_named("translated")),
                  {{"glimpses", 2}, {"patch", 4}, {"what", 4}, {"where", 2}, {"hidden", 4}});
   }
   std::string painter() const {
@@ -147,8 +148,8 @@ TEST_F(PictureTasks, PaintWritesItsPicture) {
 
 TEST_F(PictureTasks, AreServed) {
   const auto pixels = tasks::toy::digits().at(4);
-  const nlohmann::json picture = tasks::json_of(
-      tasks::Value(tasks::Picture{28, 28, 1, {pixels.begin(), pixels.end()}}));
+  const nlohmann::json picture =
+      tasks::json_of(tasks::Value(tasks::Picture{28, 28, 1, {pixels.begin(), pixels.end()}}));
   const auto looked = served("look", looker(), {{"picture", picture}}, 200);
   EXPECT_EQ(looked["map"]["kind"], "image");
   EXPECT_EQ(looked["table"]["columns"][0], "glimpse");

@@ -434,8 +434,10 @@ class Answering {
 
   void write_painting(const tasks::Reply& reply) const {
     const tasks::Answer& answer = reply.answers.front();
-    const auto* picture = answer.output ? std::get_if<tasks::Picture>(&*answer.output) : nullptr;
-    if (picture == nullptr) fail("there is no picture in the answer; --out has nothing to write");
+    const auto* picture =
+        answer.output ? std::get_if<tasks::Picture>(&*answer.output) : nullptr;
+    if (picture == nullptr)
+      fail("there is no picture in the answer; --out has nothing to write");
     write_png(options_.out, picture->pixels, picture->width, picture->height);
   }
 
@@ -592,7 +594,8 @@ int run_task(const tasks::Task& task, const TaskOptions& options, const Streams&
   const bool lines = task.card().reads != Reads::pictures && options.arguments.size() == 1 &&
                      options.arguments.front() == kOfLines;
   if (lines) return Answering(task, options, streams).lines(std::cin) ? success : failure;
-  if (!options.out.empty() && options.arguments.size() + static_cast<std::size_t>(options.samples) > 1) {
+  if (!options.out.empty() &&
+      options.arguments.size() + static_cast<std::size_t>(options.samples) > 1) {
     fmt::print(streams.err, "attn: --out is one file; one picture is painted into it\n");
     return usage;
   }
@@ -616,7 +619,7 @@ void add_input_options(CLI::App& command, const tasks::Task& task, TaskOptions& 
   if (card.reads == Reads::files)
     command.add_option("--text", options.text, "The text itself, in place of a file")
         ->excludes(given);
-  if (card.reads == Reads::pictures) {
+  if (card.reads == Reads::pictures && !card.paints) {
     CLI::Option* sample =
         command.add_option("--sample", options.samples, "Answer this many test examples")
             ->check(CLI::Range(1, 5000));
@@ -625,7 +628,7 @@ void add_input_options(CLI::App& command, const tasks::Task& task, TaskOptions& 
                     "Write the sampled pictures as PNG files, with captions.tsv")
         ->type_name("DIR")
         ->needs(sample);
-  } else {
+  } else if (card.reads != Reads::pictures) {
     command.add_option("--lines", options.lines, "Lines of standard input to answer at a time")
         ->capture_default_str()
         ->check(CLI::Range(1, 1 << 20));

@@ -185,13 +185,12 @@ std::vector<std::uint8_t> fit_picture(std::span<const std::uint8_t> grey, std::i
   // The ink of the picture itself in the middle, its tallest thing as tall as a digit, unless
   // everything would then not fit.
   const double room = side - 2.0 * kRim;
-  const double larger = std::min({fit.wanted_thing / ink.tallest, room / ink.around.width,
-                                  room / ink.around.height});
-  canvas =
-      drawn(picture, fit.side,
-            middle_x + (ink.around.x + ink.around.width / 2.0 - side / 2.0) * pixel,
-            middle_y + (ink.around.y + ink.around.height / 2.0 - side / 2.0) * pixel,
-            pixel / larger);
+  const double larger = std::min(
+      {fit.wanted_thing / ink.tallest, room / ink.around.width, room / ink.around.height});
+  canvas = drawn(picture, fit.side,
+                 middle_x + (ink.around.x + ink.around.width / 2.0 - side / 2.0) * pixel,
+                 middle_y + (ink.around.y + ink.around.height / 2.0 - side / 2.0) * pixel,
+                 pixel / larger);
   return canvas.pixels;
 }
 

@@ -1,9 +1,11 @@
 // The baseline of look: a convolutional net that costs as much as a path of glimpses.
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "attn/nn/conv.hpp"
@@ -44,8 +46,7 @@ std::int64_t features_of(std::int64_t width, std::int64_t side) {
 }
 
 std::int64_t cost_of(std::int64_t width, std::int64_t side) {
-  std::int64_t cost =
-      features_of(width, side) * kLayerOut + kLayerOut * kClasses;
+  std::int64_t cost = features_of(width, side) * kLayerOut + kLayerOut * kClasses;
   for (const Layer& layer : layers_of(width)) {
     side = halved(side);
     cost += side * side * layer.out * layer.in * layer.kernel * layer.kernel;
@@ -75,8 +76,8 @@ class ConvolutionReader final : public Reader {
   explicit ConvolutionReader(const ReaderOptions& options)
       : side_(options.side),
         width_(width_for(glimpse_cost(options), options.side)),
-        hidden_(add("hidden", nn::Linear({.in = features_of(width_, options.side),
-                                          .out = kLayerOut}))),
+        hidden_(add("hidden",
+                    nn::Linear({.in = features_of(width_, options.side), .out = kLayerOut}))),
         out_(add("out", nn::Linear({.in = kLayerOut, .out = kClasses}))) {
     for (const Layer& layer : layers_of(width_))
       convolutions_.push_back(

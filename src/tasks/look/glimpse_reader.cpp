@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "attn/core/dtype.hpp"
@@ -52,11 +51,10 @@ class GlimpseReader final : public Reader {
  public:
   explicit GlimpseReader(const ReaderOptions& options)
       : options_(options),
-        network_(add("glimpse_network",
-                     nn::GlimpseNetwork({.glimpse_dim = cells_of(options),
-                                         .glimpse_hidden = options.what,
-                                         .location_hidden = options.where,
-                                         .out_dim = options.hidden}))),
+        network_(add("glimpse_network", nn::GlimpseNetwork({.glimpse_dim = cells_of(options),
+                                                            .glimpse_hidden = options.what,
+                                                            .location_hidden = options.where,
+                                                            .out_dim = options.hidden}))),
         input_(add("input", nn::Linear({.in = options.hidden, .out = options.hidden}))),
         state_(add("state", remembering(options.hidden))),
         policy_(add("policy",
@@ -81,8 +79,7 @@ class GlimpseReader final : public Reader {
     const nn::GlimpsePolicyResult learnt =
         policy_.forward(walk.hidden.slice(1, 0, places), walk.places.slice(1, 1, places + 1),
                         rewards(logits, targets).to(walk.hidden.dtype()));
-    return right +
-           (learnt.reinforce_loss + learnt.baseline_loss).reshape({}).to(right.dtype());
+    return right + (learnt.reinforce_loss + learnt.baseline_loss).squeeze(0).to(right.dtype());
   }
 
   Reading read(const Tensor& scenes, std::span<const std::uint64_t> seeds) const override {
@@ -115,12 +112,12 @@ class GlimpseReader final : public Reader {
     std::vector<Tensor> states;
     std::vector<Tensor> places;
     for (std::int64_t t = 0; t < options_.glimpses; ++t) {
-      const Tensor seen = nn::glimpse(scenes, place,
-                                      {.patch_size = options_.patch,
-                                       .num_scales = options_.scales,
-                                       .scale = kScale})
-                              .to(dtype)
-                              .reshape({batch, cells_of(options_)});
+      const Tensor seen =
+          nn::glimpse(
+              scenes, place,
+              {.patch_size = options_.patch, .num_scales = options_.scales, .scale = kScale})
+              .to(dtype)
+              .reshape({batch, cells_of(options_)});
       hidden = relu(input_(network_.forward(seen, place)) + state_(hidden));
       states.push_back(hidden);
       places.push_back(place);

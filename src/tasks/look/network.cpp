@@ -51,8 +51,8 @@ const Picture* picture_of(const Input& input) {
   return nullptr;
 }
 
-/// Bytes to bf16 once: it holds 0 to 1 in 256 steps to three digits, and half as much travels to
-/// a GPU.
+/// Bytes to bf16 once: it holds 0 to 1 in 256 steps to three digits, and half as much travels
+/// to a GPU.
 Tensor tensor_of(const Pixels& pixels, std::int64_t side) {
   static const std::array<BFloat16, 256> kNumbers = [] {
     std::array<BFloat16, 256> numbers;
@@ -106,7 +106,8 @@ class LookNetwork final : public Network {
     std::vector<std::int64_t> labels;
     for (const Example* example : batch) {
       const auto at = example->parts.find(kDigit);
-      const auto* digit = at == example->parts.end() ? nullptr : std::get_if<Picture>(&at->second);
+      const auto* digit =
+          at == example->parts.end() ? nullptr : std::get_if<Picture>(&at->second);
       if (digit == nullptr || digit->pixels.size() != kDigitSide * kDigitSide)
         fail("attn look: ", example->id, " has no digit to compose a scene of");
       digits.emplace_back(digit->pixels);
@@ -153,7 +154,8 @@ class LookNetwork final : public Network {
     image.pixels = scene_of(input);
     if (said.places.empty()) return image;
     image.caption =
-        "The path of the glimpses, and at each what it saw: a small sharp square inside larger, "
+        "The path of the glimpses, and at each what it saw: a small sharp square inside "
+        "larger, "
         "coarser ones. The number is what was said after it, and how likely that seemed.";
     image.steps.push_back({"the path", {}, {}, path_of(said)});
     for (std::size_t t = 0; t < said.places.size(); ++t) {
@@ -199,8 +201,8 @@ class LookNetwork final : public Network {
     std::vector<Said> result(inputs.size());
     for (std::size_t row = 0; row < inputs.size() * steps; ++row) {
       Said& said = result[row / steps];
-      const auto first =
-          chances.begin() + static_cast<std::ptrdiff_t>(row) * static_cast<std::ptrdiff_t>(kClasses);
+      const auto first = chances.begin() + static_cast<std::ptrdiff_t>(row) *
+                                               static_cast<std::ptrdiff_t>(kClasses);
       said.chances.emplace_back(first, first + kClasses);
       if (!places.empty()) said.places.emplace_back(places[2 * row], places[2 * row + 1]);
     }

@@ -7,8 +7,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
-#include <vector>
 
 #include "attn/nn/module.hpp"
 #include "attn/tensor/tensor.hpp"
@@ -53,7 +51,8 @@ class Reader : public nn::Module {
 ///   rho_t = glimpse(scene, l_t), g_t = glimpse_network(rho_t, l_t),
 ///   h_t = relu(input g_t + state h_{t-1}), l_{t+1} ~ N(tanh(W h_t), sigma^2), l_1 = 0.
 /// The class is learnt by cross-entropy after every glimpse, half of it after the last one; the
-/// places by REINFORCE, the reward of a place being the probability of the right class after it.
+/// places by REINFORCE, the reward of a place being the probability of the right class after
+/// it.
 std::shared_ptr<Reader> glimpse_reader(const ReaderOptions& options);
 
 /// Four convolutions of stride 2 and two layers, as wide as fits into the cost of the glimpse
@@ -63,7 +62,8 @@ std::shared_ptr<Reader> convolution_reader(const ReaderOptions& options);
 /// The cost of the glimpse reader of those options: it does not depend on the side.
 std::int64_t glimpse_cost(const ReaderOptions& options);
 
-/// One for each picture, from its pixels alone, so that a picture is read the same in any batch.
+/// One for each picture, from its pixels alone, so that a picture is read the same in any
+/// batch.
 std::uint64_t seed_of(std::span<const std::uint8_t> pixels);
 
 }  // namespace attn::tasks::look

@@ -37,11 +37,13 @@ class LookTask final : public NetworkTask {
         .about = "a digit on a large picture is recognised by a few glimpses",
         .title = "Recognise a digit by a few glimpses",
         .help =
-            "The model never sees the whole picture. It looks eight times, each time at a small "
+            "The model never sees the whole picture. It looks eight times, each time at a "
+            "small "
             "sharp square\n"
             "inside coarser ones, and has learnt from reward alone where to look next. The "
             "answer is the digit\n"
-            "and how likely each is, then the path: where it looked, and what it would have said "
+            "and how likely each is, then the path: where it looked, and what it would have "
+            "said "
             "there.\n"
             "--scene is what it learnt from: translated (60 x 60 pixels), cluttered (pieces of "
             "other digits\n"
@@ -73,30 +75,43 @@ class LookTask final : public NetworkTask {
     using About = Setting::About;
     using Kind = Setting::Kind;
     const auto whole = [](const char* flag, const char* help, double most) {
-      return Setting{flag, std::string("model.") + flag, About::model, "Look", help,
-                     Kind::whole, {}, 1, most};
+      return Setting{
+          flag, std::string("model.") + flag, About::model, "Look", help, Kind::whole, {}, 1,
+          most};
     };
     const auto choice = [](const char* flag, About about, const char* help,
                            std::vector<std::string> values) {
-      return Setting{flag, std::string("model.") + flag, about, "Look", help, Kind::name,
+      return Setting{flag,
+                     std::string("model.") + flag,
+                     about,
+                     "Look",
+                     help,
+                     Kind::name,
                      std::move(values)};
     };
-    return {choice("scene", About::data, "What look learns from and is tested on",
-                   look::scene_names()),
-            choice("kind", About::model,
-                   "How a picture is read: by glimpses, or by a convolutional net of equal cost",
-                   {"glimpses", "convolution"}),
-            choice("policy", About::model, "Who chooses the places: what was learnt, or chance",
-                   {"learnt", "random"}),
-            whole("glimpses", "Glimpses of a picture", 64),
-            whole("patch", "Cells on a side of the retina's squares", 64),
-            whole("scales", "Squares of a glimpse, each twice as wide as the last", 8),
-            whole("what", "Numbers that a glimpse becomes", 4096),
-            whole("where", "Numbers that its place becomes", 4096),
-            whole("hidden", "Size of the recurrent core", 4096),
-            Setting{"sigma", "model.sigma", About::model, "Look",
-                    "Spread of the places tried in training, in half sides", Kind::real, {},
-                    0.001, 10}};
+    return {
+        choice("scene", About::data, "What look learns from and is tested on",
+               look::scene_names()),
+        choice("kind", About::model,
+               "How a picture is read: by glimpses, or by a convolutional net of equal cost",
+               {"glimpses", "convolution"}),
+        choice("policy", About::model, "Who chooses the places: what was learnt, or chance",
+               {"learnt", "random"}),
+        whole("glimpses", "Glimpses of a picture", 64),
+        whole("patch", "Cells on a side of the retina's squares", 64),
+        whole("scales", "Squares of a glimpse, each twice as wide as the last", 8),
+        whole("what", "Numbers that a glimpse becomes", 4096),
+        whole("where", "Numbers that its place becomes", 4096),
+        whole("hidden", "Size of the recurrent core", 4096),
+        Setting{"sigma",
+                "model.sigma",
+                About::model,
+                "Look",
+                "Spread of the places tried in training, in half sides",
+                Kind::real,
+                {},
+                0.001,
+                10}};
   }
 
   Corpus corpus(const Json& what, const Say& say) const override {
@@ -132,6 +147,19 @@ class LookTask final : public NetworkTask {
       right += example.targets.front() == best ? 1.0 : 0.0;
     const double all = static_cast<double>(std::max<std::size_t>(1, corpus.test.size()));
     return {{"always " + best, {{"error", 100.0 - 100.0 * right / all}}}};
+  }
+
+  std::string facts_text(const Corpus& corpus) const override {
+    std::string text = "\n  digits of MNIST: " + std::to_string(corpus.train.size()) +
+                       " train, of which each epoch composes new scenes; a scene of each of " +
+                       std::to_string(corpus.development.size()) + " for development and " +
+                       std::to_string(corpus.test.size()) +
+                       " for the test; parts share no digit\n";
+    for (const look::SceneKind& kind : look::scene_kinds())
+      text += "  " + std::string(kind.name) + ": " + std::to_string(kind.side) + " x " +
+              std::to_string(kind.side) + " pixels, " + std::to_string(kind.pieces) +
+              " pieces of other digits\n";
+    return text;
   }
 
   std::vector<Contender> contenders() const override {

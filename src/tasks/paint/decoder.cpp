@@ -52,15 +52,14 @@ PixelDecoder::PixelDecoder(const DecoderOptions& options)
       output_(add("output", nn::Linear({.in = options.dim, .out = 2}))),
       dropout_(add("dropout", nn::Dropout(options.dropout))) {
   for (std::int64_t i = 0; i < options.layers; ++i)
-    layers_.push_back(
-        add("layers." + std::to_string(i),
-            nn::TransformerLayer({.dim = options.dim,
-                                  .heads = options.heads,
-                                  .feed_forward_dim = options.feed_forward,
-                                  .activation = Activation::gelu,
-                                  .norm = nn::NormOrder::before,
-                                  .dropout = options.dropout},
-                                 nn::kModelEncoder)));
+    layers_.push_back(add("layers." + std::to_string(i),
+                          nn::TransformerLayer({.dim = options.dim,
+                                                .heads = options.heads,
+                                                .feed_forward_dim = options.feed_forward,
+                                                .activation = Activation::gelu,
+                                                .norm = nn::NormOrder::before,
+                                                .dropout = options.dropout},
+                                               nn::kModelEncoder)));
 }
 
 Tensor PixelDecoder::window() const {
@@ -68,7 +67,8 @@ Tensor PixelDecoder::window() const {
 }
 
 Tensor PixelDecoder::near(const Tensor& pixels) const {
-  const Tensor seen = conv2d(pixels.to(window_.dtype()), window(), {}, {.pad = {kReach, kReach}});
+  const Tensor seen =
+      conv2d(pixels.to(window_.dtype()), window(), {}, {.pad = {kReach, kReach}});
   return seen.permute({0, 2, 3, 1}).reshape({pixels.size(0), kPixels, options_.dim});
 }
 
@@ -106,8 +106,8 @@ Tensor PixelDecoder::begin(const Tensor& pixels, std::int64_t count, const Tenso
                            Canvas& canvas) const {
   canvas.caches.assign(layers_.size(), nn::KvCache(kPixels));
   canvas.places = places_of(classes).select(0, 0).contiguous();
-  const Tensor x = near(pixels).slice(1, 0, count + 1) +
-                   canvas.places.slice(0, 0, count + 1).unsqueeze(0);
+  const Tensor x =
+      near(pixels).slice(1, 0, count + 1) + canvas.places.slice(0, 0, count + 1).unsqueeze(0);
   return through(x.contiguous(), &canvas, nullptr).select(0, 0).select(0, count);
 }
 

@@ -26,8 +26,8 @@ struct DecoderOptions {
 };
 
 /// x_i = W (pixels near i that come before it) + row + column + class, all learnt;
-/// x = layer(x) with causal attention; logits_i = output(norm(x_i)), of paper and ink. Position i
-/// has seen the pixels before i alone.
+/// x = layer(x) with causal attention; logits_i = output(norm(x_i)), of paper and ink. Position
+/// i has seen the pixels before i alone.
 class PixelDecoder : public nn::Module {
  public:
   explicit PixelDecoder(const DecoderOptions& options);

@@ -154,7 +154,8 @@ class PaintNetwork final : public Network {
         if (std::string problem = problem_with(wish, *text); !problem.empty()) return problem;
     const Picture* picture = known_picture(input);
     if (picture == nullptr)
-      return input.parts.contains("text") ? "is a text; a picture, or nothing, is accepted" : "";
+      return input.parts.contains("text") ? "is a text; a picture, or nothing, is accepted"
+                                          : "";
     if (std::string problem = picture_problem(*picture); !problem.empty()) return problem;
     if (input.find<Picture>(kDrawn) != nullptr &&
         (picture->width != kSide || picture->height != kSide))
@@ -236,14 +237,14 @@ class PaintNetwork final : public Network {
     std::vector<double> nats;
     for (std::size_t begin = 0; begin < pictures.size(); begin += kAtOnce) {
       const auto first = pictures.begin() + static_cast<std::ptrdiff_t>(begin);
-      const std::vector<Bits> some(
-          first, first + static_cast<std::ptrdiff_t>(std::min(kAtOnce, pictures.size() - begin)));
+      const std::vector<Bits> some(first, first + static_cast<std::ptrdiff_t>(std::min(
+                                                      kAtOnce, pictures.size() - begin)));
       const Tensor said = log_softmax(
           decoder_.logits(tensor_of(some).to(device()), classes(kClasses, some.size()))
               .to(DType::f32));
       const Tensor right = gather(said, 2, targets_of(some).to(device()).unsqueeze(2));
-      for (const float sum : sum(right.squeeze(2), 1).to_vector<float>())
-        nats.push_back(-static_cast<double>(sum));
+      for (const float log_probability : sum(right.squeeze(2), 1).to_vector<float>())
+        nats.push_back(-static_cast<double>(log_probability));
     }
     return nats;
   }
@@ -253,9 +254,9 @@ class PaintNetwork final : public Network {
     std::int64_t known = 0;
     if (const auto* picture = input.find<Picture>("picture")) {
       known = kSide * static_cast<std::int64_t>(number_of(input, kRows, kDefaultRows));
-      const Bits half = bits_of(
-          {kSide, kSide, 1,
-           fit_picture(picture->pixels, picture->width, picture->height, kFit)});
+      const Bits half =
+          bits_of({kSide, kSide, 1,
+                   fit_picture(picture->pixels, picture->width, picture->height, kFit)});
       std::copy_n(half.begin(), known, bits.begin());
     }
     const double temperature = number_of(input, kTemperature, 1.0);
@@ -296,7 +297,8 @@ class PaintNetwork final : public Network {
     return (total * (1.0 / static_cast<double>(layers.size()))).to(DType::f32).to(Device::cpu);
   }
 
-  /// Some that are ink, from the first to the last; of an empty picture those of its middle row.
+  /// Some that are ink, from the first to the last; of an empty picture those of its middle
+  /// row.
   static std::vector<std::int64_t> shown_pixels(const Bits& bits) {
     std::vector<std::int64_t> ink;
     for (std::int64_t i = 0; i < kPixels; ++i)

@@ -30,9 +30,8 @@ std::vector<Example> examples_of(const Digits& digits, const char* part, const M
   std::vector<Example> examples;
   examples.reserve(digits.size());
   for (std::size_t i = 0; i < digits.size(); ++i) {
-    Example example{.id = id_of(part, i),
-                    .source = "",
-                    .targets = {std::to_string(int{digits.labels[i]})}};
+    Example example{
+        .id = id_of(part, i), .source = "", .targets = {std::to_string(int{digits.labels[i]})}};
     example.parts.emplace(part, make(digits.at(i), i));
     examples.push_back(std::move(example));
   }

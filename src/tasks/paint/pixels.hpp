@@ -8,11 +8,12 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "attn/tasks/answer.hpp"
 #include "attn/tasks/caption/canvas.hpp"
 #include "attn/tasks/corpus.hpp"
+#include "attn/tasks/value.hpp"
 
 namespace attn::tasks::paint {
 

@@ -38,7 +38,8 @@ class PaintTask final : public NetworkTask {
             "before it.\n"
             "Without a picture it paints one, of --class if you like; of a picture the first "
             "rows are kept\n"
-            "and the rest is painted. The model that ships learnt from handwritten digits in two "
+            "and the rest is painted. The model that ships learnt from handwritten digits in "
+            "two "
             "colours,\n"
             "28 pixels on a side.\n"
             "\nExamples:\n"
@@ -86,7 +87,8 @@ class PaintTask final : public NetworkTask {
       const Json& value = request.at(wish.name);
       if (!value.is_number() && !value.is_string())
         fail("the field \"", wish.name, "\" must be a number");
-      input.parts.emplace(wish.name, value.is_string() ? value.get<std::string>() : value.dump());
+      input.parts.emplace(wish.name,
+                          value.is_string() ? value.get<std::string>() : value.dump());
     }
     return input;
   }
@@ -96,15 +98,17 @@ class PaintTask final : public NetworkTask {
     using Kind = Setting::Kind;
     const auto number = [](const char* flag, const char* member, const char* help, double least,
                            double most, Kind kind = Kind::whole) {
-      return Setting{flag, std::string("model.") + member, About::model, "Paint", help, kind,
-                     {}, least, most};
+      return Setting{
+          flag, std::string("model.") + member, About::model, "Paint", help, kind, {}, least,
+          most};
     };
-    return {number("dim", "dim", "Size of a pixel's features", 8, 1024),
-            number("layers", "layers", "Layers of the decoder", 1, 48),
-            number("heads", "heads", "Attention heads", 1, 64),
-            number("feed-forward", "feed_forward", "Hidden size of feed-forward layers", 1, 8192),
-            number("dropout", "dropout", "Share of features dropped in training", 0, 0.9,
-                   Kind::real)};
+    return {
+        number("dim", "dim", "Size of a pixel's features", 8, 1024),
+        number("layers", "layers", "Layers of the decoder", 1, 48),
+        number("heads", "heads", "Attention heads", 1, 64),
+        number("feed-forward", "feed_forward", "Hidden size of feed-forward layers", 1, 8192),
+        number("dropout", "dropout", "Share of features dropped in training", 0, 0.9,
+               Kind::real)};
   }
 
   Corpus corpus(const Json&, const Say& say) const override {
@@ -119,6 +123,13 @@ class PaintTask final : public NetworkTask {
     return {{"nats", nats / static_cast<double>(examples.size())}};
   }
 
+  std::string facts_text(const Corpus& corpus) const override {
+    return "\n  digits of MNIST: " + std::to_string(corpus.train.size()) +
+           " train, whose pixels are drawn anew each time; " +
+           std::to_string(corpus.development.size()) + " development and " +
+           std::to_string(corpus.test.size()) + " test, drawn once; parts share no digit\n";
+  }
+
   std::vector<Baseline> baselines(const Corpus& corpus) const override {
     std::vector<Baseline> all;
     for (const auto& [name, nats] : paint::baselines_of(corpus))
@@ -128,8 +139,9 @@ class PaintTask final : public NetworkTask {
 
  protected:
   Json initial(const Json&) const override {
-    return {{"model",
-             {{"dim", 96}, {"layers", 5}, {"heads", 3}, {"feed_forward", 288}, {"dropout", 0.0}}}};
+    return {
+        {"model",
+         {{"dim", 96}, {"layers", 5}, {"heads", 3}, {"feed_forward", 288}, {"dropout", 0.0}}}};
   }
 
   TrainingOptions training(const Json&) const override {

@@ -59,8 +59,8 @@ DigitParts parts() {
 }
 
 std::size_t ink_in(std::span<const std::uint8_t> pixels) {
-  return static_cast<std::size_t>(
-      std::count_if(pixels.begin(), pixels.end(), [](std::uint8_t pixel) { return pixel > 0; }));
+  return static_cast<std::size_t>(std::count_if(pixels.begin(), pixels.end(),
+                                                [](std::uint8_t pixel) { return pixel > 0; }));
 }
 
 TEST(LookScenes, HoldTheDigitWhollyAndTheirPieces) {
@@ -190,7 +190,8 @@ TEST_F(Look, AnswersAloneAsInABatchAndTellsItsPath) {
       EXPECT_EQ(std::get<std::string>(path.rows[0][1]), "30") << "the middle first";
       for (std::size_t row = 0; row < path.rows.size(); ++row)
         for (std::size_t column = 0; column < 4; ++column)
-          EXPECT_EQ(path.rows[row][column], together[i].answers.front().table->rows[row][column]);
+          EXPECT_EQ(path.rows[row][column],
+                    together[i].answers.front().table->rows[row][column]);
       const auto& labels = std::get<Labels>(*answer.output);
       ASSERT_EQ(labels.size(), 10u);
       EXPECT_EQ(labels.front().name, answer.text);
@@ -254,14 +255,17 @@ TEST_F(Look, TheConvolutionHasNoPath) {
   const Input input = corpus().test.front().input();
   const Reply reply = answerer(input);
   EXPECT_FALSE(reply.answers.front().table);
-  EXPECT_TRUE(std::get<maps::Image>(answerer.model().map(input, reply.pieces.front())).steps.empty());
+  EXPECT_TRUE(
+      std::get<maps::Image>(answerer.model().map(input, reply.pieces.front())).steps.empty());
 }
 
 TEST_F(Look, SettingsHaveBounds) {
   TrainingRun run = look_at().defaults({}, nullptr);
-  for (const nlohmann::json& wrong :
-       std::vector<nlohmann::json>{{{"scene", "tidy"}}, {{"glimpses", 0}}, {{"scales", 9}},
-                                   {{"sigma", 0.0}}, {{"kind", "both"}}})
+  for (const nlohmann::json& wrong : std::vector<nlohmann::json>{{{"scene", "tidy"}},
+                                                                 {{"glimpses", 0}},
+                                                                 {{"scales", 9}},
+                                                                 {{"sigma", 0.0}},
+                                                                 {{"kind", "both"}}})
     EXPECT_THROW(look_at().read({{"model", wrong}}, "the test", run.what), FileError) << wrong;
 }
 
