@@ -1,5 +1,6 @@
 // The recurrent attention model, put together from the mechanisms of its paper.
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -29,6 +30,8 @@ namespace {
 constexpr std::int64_t kScale = 2;  ///< from one patch to the next
 /// Share of the loss that is the answer after the last glimpse; after all of them the rest.
 constexpr double kLastShare = 0.5;
+/// The spread of the places tried falls to 1 / sqrt(2) over so many lessons.
+constexpr double kSigmaLessons = 4000.0;
 
 std::int64_t cells_of(const ReaderOptions& options) {
   return options.scales * options.patch * options.patch;
@@ -59,12 +62,14 @@ class GlimpseReader final : public Reader {
         state_(add("state", remembering(options.hidden))),
         policy_(add("policy",
                     nn::GlimpsePolicy({.hidden_dim = options.hidden, .sigma = options.sigma}))),
-        out_(add("out", nn::Linear({.in = options.hidden, .out = kClasses}))) {}
+        out_(add("out", nn::Linear({.in = options.hidden, .out = kClasses}))),
+        lessons_(add_buffer("lessons", Tensor::zeros({1}))) {}
 
   Tensor loss(const Tensor& scenes, std::span<const std::int64_t> labels) const override {
+    const double sigma = next_sigma();
     const Walk walk = go(scenes, [&](const Tensor& hidden) {
       return options_.policy == Policy::learnt
-                 ? policy_.draw(hidden, nn::random())
+                 ? policy_.draw(hidden, nn::random(), sigma)
                  : uniform({hidden.size(0), 2}, -1.0, 1.0, nn::random(), hidden.dtype(),
                            hidden.device());
     });
@@ -78,7 +83,7 @@ class GlimpseReader final : public Reader {
     const auto places = options_.glimpses - 1;
     const nn::GlimpsePolicyResult learnt =
         policy_.forward(walk.hidden.slice(1, 0, places), walk.places.slice(1, 1, places + 1),
-                        rewards(logits, targets).to(walk.hidden.dtype()));
+                        rewards(logits, targets).to(walk.hidden.dtype()), sigma);
     return right + (learnt.reinforce_loss + learnt.baseline_loss).squeeze(0).to(right.dtype());
   }
 
@@ -101,6 +106,16 @@ class GlimpseReader final : public Reader {
     Tensor hidden;  ///< [batch, glimpses, hidden]
     Tensor places;  ///< [batch, glimpses, 2]
   };
+
+  /// Wide at first, when nothing is known, then as sharp as what was learnt. The count is saved
+  /// with a checkpoint, so that a run that is resumed goes on as if it had not ended.
+  double next_sigma() const {
+    const double before = lessons_.item();
+    const NoGrad off_the_tape;
+    Tensor lessons = lessons_;
+    lessons.fill(before + 1.0);
+    return options_.sigma / std::sqrt(1.0 + before / kSigmaLessons);
+  }
 
   /// next(state) is where to look after it.
   template <class Next>
@@ -160,6 +175,7 @@ class GlimpseReader final : public Reader {
   nn::Linear state_;
   nn::GlimpsePolicy policy_;
   nn::Linear out_;
+  Tensor lessons_;  ///< [1]: how many were learnt from
 };
 
 }  // namespace

@@ -26,7 +26,7 @@ struct ReaderOptions {
   std::int64_t what = 0;      ///< numbers that the patches become
   std::int64_t where = 0;     ///< numbers that the place becomes
   std::int64_t hidden = 0;    ///< of the recurrent core
-  double sigma = 0.0;         ///< of the places drawn in training, in half sides
+  double sigma = 0.0;         ///< of the places drawn at first, in half sides
   Policy policy = Policy::learnt;
 };
 

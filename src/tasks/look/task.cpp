@@ -107,7 +107,7 @@ class LookTask final : public NetworkTask {
                 "model.sigma",
                 About::model,
                 "Look",
-                "Spread of the places tried in training, in half sides",
+                "Spread of the places tried at first, in half sides; it falls",
                 Kind::real,
                 {},
                 0.001,
@@ -188,7 +188,7 @@ class LookTask final : public NetworkTask {
               {"what", 128},
               {"where", 64},
               {"hidden", 192},
-              {"sigma", 0.12}}}};
+              {"sigma", 0.2}}}};
   }
 
   TrainingOptions training(const Json&) const override {
