@@ -35,20 +35,20 @@ std::vector<Layer> layers_of(std::int64_t width) {
           {4 * width, 4 * width, 3}};
 }
 
-std::int64_t halved(std::int64_t side) {
+std::int64_t half_of(std::int64_t side) {
   return (side + 1) / 2;
 }
 
 /// Numbers behind the last convolution.
 std::int64_t features_of(std::int64_t width, std::int64_t side) {
-  for (std::size_t i = 0; i < layers_of(width).size(); ++i) side = halved(side);
+  for (std::size_t i = 0; i < layers_of(width).size(); ++i) side = half_of(side);
   return layers_of(width).back().out * side * side;
 }
 
 std::int64_t cost_of(std::int64_t width, std::int64_t side) {
   std::int64_t cost = features_of(width, side) * kLayerOut + kLayerOut * kClasses;
   for (const Layer& layer : layers_of(width)) {
-    side = halved(side);
+    side = half_of(side);
     cost += side * side * layer.out * layer.in * layer.kernel * layer.kernel;
   }
   return cost;

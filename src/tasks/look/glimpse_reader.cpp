@@ -37,9 +37,9 @@ std::int64_t cells_of(const ReaderOptions& options) {
   return options.scales * options.patch * options.patch;
 }
 
-/// What was said is kept until it is changed, so a core begins by remembering. Le, Jaitly and
+/// What was said is kept until it is changed, so a core begins by identity_core. Le, Jaitly and
 /// Hinton, 2015, arXiv:1504.00941.
-nn::Linear remembering(std::int64_t size) {
+nn::Linear identity_core(std::int64_t size) {
   nn::Linear made = nn::without_bias(size, size);
   std::vector<float> identity(static_cast<std::size_t>(size * size), 0.0f);
   for (std::int64_t i = 0; i < size; ++i)
@@ -59,9 +59,13 @@ class GlimpseReader final : public Reader {
                                                             .location_hidden = options.where,
                                                             .out_dim = options.hidden}))),
         input_(add("input", nn::Linear({.in = options.hidden, .out = options.hidden}))),
-        state_(add("state", remembering(options.hidden))),
-        policy_(add("policy",
-                    nn::GlimpsePolicy({.hidden_dim = options.hidden, .sigma = options.sigma}))),
+        state_(add("state", identity_core(options.hidden))),
+        policy_(
+            add("policy", nn::GlimpsePolicy({.hidden_dim = options.hidden,
+                                             .sigma = options.sigma,
+                                             .state_gradient = options.state_learns_places
+                                                                   ? nn::StateGradient::on
+                                                                   : nn::StateGradient::off}))),
         out_(add("out", nn::Linear({.in = options.hidden, .out = kClasses}))),
         lessons_(add_buffer("lessons", Tensor::zeros({1}))) {}
 
@@ -74,17 +78,18 @@ class GlimpseReader final : public Reader {
                            hidden.device());
     });
     const Tensor logits = out_(walk.hidden);
-    const Tensor targets = repeated(labels).to(device());
+    const Tensor targets = targets_of(labels).to(device());
     const Tensor last = cross_entropy(logits.select(1, options_.glimpses - 1),
                                       targets.select(1, options_.glimpses - 1).contiguous());
     const Tensor right =
         cross_entropy(logits, targets) * (1.0 - kLastShare) + last * kLastShare;
     if (options_.policy == Policy::random || options_.glimpses == 1) return right;
     const auto places = options_.glimpses - 1;
-    const nn::GlimpsePolicyResult learnt =
+    const nn::GlimpsePolicyResult policy =
         policy_.forward(walk.hidden.slice(1, 0, places), walk.places.slice(1, 1, places + 1),
                         rewards(logits, targets).to(walk.hidden.dtype()), sigma);
-    return right + (learnt.reinforce_loss + learnt.baseline_loss).squeeze(0).to(right.dtype());
+    const Tensor places_loss = (policy.reinforce_loss + policy.baseline_loss).squeeze(0);
+    return right + places_loss.to(right.dtype()) * options_.reinforce;
   }
 
   Reading read(const Tensor& scenes, std::span<const std::uint64_t> seeds) const override {
@@ -142,7 +147,7 @@ class GlimpseReader final : public Reader {
   }
 
   /// [batch, glimpses].
-  Tensor repeated(std::span<const std::int64_t> labels) const {
+  Tensor targets_of(std::span<const std::int64_t> labels) const {
     std::vector<std::int64_t> all;
     all.reserve(labels.size() * static_cast<std::size_t>(options_.glimpses));
     for (const std::int64_t label : labels)
@@ -165,8 +170,8 @@ class GlimpseReader final : public Reader {
     }
     const Tensor mix =
         Tensor::from(shares, {options_.glimpses, options_.glimpses - 1}).to(device());
-    const Tensor said = log_softmax(logits.detach().to(DType::f32));
-    return matmul(exp(gather(said, 2, targets.unsqueeze(2)).squeeze(2)), mix);
+    const Tensor log_probs = log_softmax(logits.detach().to(DType::f32));
+    return matmul(exp(gather(log_probs, 2, targets.unsqueeze(2)).squeeze(2)), mix);
   }
 
   ReaderOptions options_;

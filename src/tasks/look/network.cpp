@@ -80,7 +80,7 @@ std::string two_digits(double number) {
 }
 
 /// What was said of one scene.
-struct Said {
+struct Outcome {
   std::vector<std::vector<float>> chances;  ///< of each class, after each step
   std::vector<std::pair<double, double>> places;
 };
@@ -136,8 +136,8 @@ class LookNetwork final : public Network {
 
   std::vector<Reply> answer(std::span<const Input> inputs, const Choices&) const override {
     std::vector<Reply> replies;
-    for (const Said& said : read(inputs)) {
-      Answer best = answer_of(said);
+    for (const Outcome& outcome : read(inputs)) {
+      Answer best = answer_of(outcome);
       Reply& reply = replies.emplace_back();
       reply.pieces.emplace_back().answers.push_back(best);
       reply.answers.push_back(std::move(best));
@@ -146,24 +146,24 @@ class LookNetwork final : public Network {
   }
 
   maps::Map map(const Input& input, const Piece&, std::string_view) const override {
-    const Said said = read(std::span(&input, 1)).front();
+    const Outcome outcome = read(std::span(&input, 1)).front();
     maps::Image image;
-    image.title = std::to_string(best_of(said.chances.back()));
+    image.title = std::to_string(best_of(outcome.chances.back()));
     image.caption = "A convolutional net reads all places at once; it has no path.";
     image.width = image.height = static_cast<std::size_t>(scene_.side);
     image.pixels = scene_of(input);
-    if (said.places.empty()) return image;
+    if (outcome.places.empty()) return image;
     image.caption =
         "The path of the glimpses, and at each what it saw: a small sharp square inside "
         "larger, "
         "coarser ones. The number is what was said after it, and how likely that seemed.";
-    image.steps.push_back({"the path", {}, {}, path_of(said)});
-    for (std::size_t t = 0; t < said.places.size(); ++t) {
-      const std::size_t label = best_of(said.chances[t]);
+    image.steps.push_back({"the path", {}, {}, path_of(outcome)});
+    for (std::size_t t = 0; t < outcome.places.size(); ++t) {
+      const std::size_t label = best_of(outcome.chances[t]);
       image.steps.push_back({std::to_string(t + 1) + ": " + std::to_string(label) + " (" +
-                                 two_digits(said.chances[t][label]) + ")",
+                                 two_digits(outcome.chances[t][label]) + ")",
                              {},
-                             squares_of(said.places[t]),
+                             squares_of(outcome.places[t]),
                              {}});
     }
     return image;
@@ -184,7 +184,7 @@ class LookNetwork final : public Network {
                         .wanted_thing = kWantedThing});
   }
 
-  std::vector<Said> read(std::span<const Input> inputs) const {
+  std::vector<Outcome> read(std::span<const Input> inputs) const {
     Pixels all;
     std::vector<std::uint64_t> seeds;
     for (const Input& input : inputs) {
@@ -198,13 +198,13 @@ class LookNetwork final : public Network {
                             ? reading.places.to(DType::f64).to_vector<double>()
                             : std::vector<double>();
     const auto steps = static_cast<std::size_t>(reading.logits.size(1));
-    std::vector<Said> result(inputs.size());
+    std::vector<Outcome> result(inputs.size());
     for (std::size_t row = 0; row < inputs.size() * steps; ++row) {
-      Said& said = result[row / steps];
+      Outcome& outcome = result[row / steps];
       const auto first = chances.begin() + static_cast<std::ptrdiff_t>(row) *
                                                static_cast<std::ptrdiff_t>(kClasses);
-      said.chances.emplace_back(first, first + kClasses);
-      if (!places.empty()) said.places.emplace_back(places[2 * row], places[2 * row + 1]);
+      outcome.chances.emplace_back(first, first + kClasses);
+      if (!places.empty()) outcome.places.emplace_back(places[2 * row], places[2 * row + 1]);
     }
     return result;
   }
@@ -217,9 +217,9 @@ class LookNetwork final : public Network {
     return {pixel(place.first), pixel(place.second)};
   }
 
-  std::vector<maps::Point> path_of(const Said& said) const {
+  std::vector<maps::Point> path_of(const Outcome& outcome) const {
     std::vector<maps::Point> path;
-    for (const auto& place : said.places) path.push_back(middle_of(place));
+    for (const auto& place : outcome.places) path.push_back(middle_of(place));
     return path;
   }
 
@@ -232,10 +232,10 @@ class LookNetwork final : public Network {
     return squares;
   }
 
-  Answer answer_of(const Said& said) const {
+  Answer answer_of(const Outcome& outcome) const {
     Labels labels;
-    for (std::size_t label = 0; label < said.chances.back().size(); ++label)
-      labels.push_back({std::to_string(label), said.chances.back()[label]});
+    for (std::size_t label = 0; label < outcome.chances.back().size(); ++label)
+      labels.push_back({std::to_string(label), outcome.chances.back()[label]});
     std::stable_sort(labels.begin(), labels.end(),
                      [](const Label& a, const Label& b) { return a.score > b.score; });
     Answer best;
@@ -245,14 +245,14 @@ class LookNetwork final : public Network {
     best.finished = true;
     best.numbers[kMultiplyAdds] = {static_cast<float>(reader_->multiply_adds())};
     best.output = std::move(labels);
-    if (said.places.empty()) return best;
+    if (outcome.places.empty()) return best;
     Table path{{"glimpse", "x", "y", "digit", "probability"}, {}};
-    for (std::size_t t = 0; t < said.places.size(); ++t) {
-      const maps::Point middle = middle_of(said.places[t]);
-      const std::size_t label = best_of(said.chances[t]);
+    for (std::size_t t = 0; t < outcome.places.size(); ++t) {
+      const maps::Point middle = middle_of(outcome.places[t]);
+      const std::size_t label = best_of(outcome.chances[t]);
       path.rows.push_back({std::to_string(t + 1), std::to_string(std::lround(middle.x)),
                            std::to_string(std::lround(middle.y)), std::to_string(label),
-                           static_cast<double>(said.chances[t][label])});
+                           static_cast<double>(outcome.chances[t][label])});
     }
     best.table = std::move(path);
     return best;
@@ -283,7 +283,9 @@ std::shared_ptr<Network> make_network(const nlohmann::json& model, const std::st
       .where = whole("where"),
       .hidden = whole("hidden"),
       .sigma = files::to_double(files::member(model, "sigma", where), where),
-      .policy = text("policy") == "random" ? Policy::random : Policy::learnt};
+      .policy = text("policy") == "random" ? Policy::random : Policy::learnt,
+      .reinforce = files::to_double(files::member(model, "reinforce", where), where),
+      .state_learns_places = text("core") == "both"};
   const std::string kind = text("kind");
   return std::make_shared<LookNetwork>(
       kind == "convolution" ? convolution_reader(options) : glimpse_reader(options), scene,

@@ -28,6 +28,9 @@ struct ReaderOptions {
   std::int64_t hidden = 0;    ///< of the recurrent core
   double sigma = 0.0;         ///< of the places drawn at first, in half sides
   Policy policy = Policy::learnt;
+  double reinforce = 1.0;  ///< weight of the losses of the places
+  /// Whether the core learns from them, too, and not from the answers alone.
+  bool state_learns_places = false;
 };
 
 struct Reading {

@@ -45,10 +45,10 @@ const Picture& part(const Example& example, const char* name) {
   return std::get<Picture>(example.parts.at(name));
 }
 
-std::vector<Bits> learnt_from(const Corpus& corpus) {
+std::vector<Bits> training_bits(const Corpus& corpus) {
   std::vector<Bits> all;
   for (std::size_t i = 0; i < std::min(kLearnt, corpus.train.size()); ++i)
-    all.push_back(drawn(part(corpus.train[i], kDigit).pixels, kSeed, i));
+    all.push_back(draw_bits(part(corpus.train[i], kDigit).pixels, kSeed, i));
   return all;
 }
 
@@ -121,9 +121,9 @@ double of_regression(const std::vector<Bits>& train, const std::vector<Bits>& te
 }  // namespace
 
 std::vector<std::pair<std::string, double>> baselines_of(const Corpus& corpus) {
-  const std::vector<Bits> train = learnt_from(corpus);
+  const std::vector<Bits> train = training_bits(corpus);
   std::vector<Bits> test;
-  for (const Example& example : corpus.test) test.push_back(bits_of(part(example, kDrawn)));
+  for (const Example& example : corpus.test) test.push_back(bits_of(part(example, kFixed)));
   if (train.empty() || test.empty()) return {};
   return {{"how often each pixel is ink", of_counts(train, test)},
           {"logistic regression on the 40 nearest earlier pixels", of_regression(train, test)}};

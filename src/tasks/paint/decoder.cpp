@@ -115,9 +115,9 @@ Tensor PixelDecoder::next(const Tensor& pixels, std::int64_t at, Canvas& canvas)
   // Only the window around it is read: later pixels are 0 there and do not count.
   const std::int64_t row = at / kSide;
   const std::int64_t column = at % kSide;
-  const Tensor framed = pad(pad(pixels, 2, kReach, kReach), 3, kReach, kReach);
+  const Tensor frame = pad(pad(pixels, 2, kReach, kReach), 3, kReach, kReach);
   const Tensor around =
-      framed.slice(2, row, row + kWindow).slice(3, column, column + kWindow).contiguous();
+      frame.slice(2, row, row + kWindow).slice(3, column, column + kWindow).contiguous();
   const Tensor x = conv2d(around.to(window_.dtype()), window()).reshape({1, 1, options_.dim}) +
                    canvas.places.slice(0, at, at + 1).unsqueeze(0);
   return through(x, &canvas, nullptr).reshape({2});

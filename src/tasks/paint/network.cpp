@@ -48,7 +48,7 @@ constexpr PictureFit kFit{.side = kSide,
                           .wanted_thing = static_cast<double>(kSide)};
 constexpr double kDefaultRows = 14.0;  ///< of a picture that is completed
 /// Of the lessons that tell the class; the others teach to paint without one.
-constexpr std::int64_t kOneInToldClass = 4;
+constexpr std::int64_t kOneInWithClass = 4;
 constexpr std::size_t kPixelsShown = 8;  ///< of a map
 
 struct Wish {
@@ -83,8 +83,8 @@ double number_of(const Input& input, const char* name, double otherwise) {
 }
 
 const Picture* known_picture(const Input& input) {
-  const auto* drawn_one = input.find<Picture>(kDrawn);
-  return drawn_one != nullptr ? drawn_one : input.find<Picture>("picture");
+  const auto* fixed = input.find<Picture>(kFixed);
+  return fixed != nullptr ? fixed : input.find<Picture>("picture");
 }
 
 Tensor tensor_of(const std::vector<Bits>& pictures) {
@@ -136,9 +136,9 @@ class PaintNetwork final : public Network {
           at == batch[i]->parts.end() ? nullptr : std::get_if<Picture>(&at->second);
       if (digit == nullptr || digit->pixels.size() != kPixels)
         fail("attn paint: ", batch[i]->id, " has no digit to draw pixels of");
-      pictures.push_back(drawn(digit->pixels, seed, i));
-      const bool told = Dice(seed, batch.size() + i).between(1, kOneInToldClass) == 1;
-      classes.push_back(told ? batch[i]->targets.front().front() - '0' : kClasses);
+      pictures.push_back(draw_bits(digit->pixels, seed, i));
+      const bool tells_class = Dice(seed, batch.size() + i).between(1, kOneInWithClass) == 1;
+      classes.push_back(tells_class ? batch[i]->targets.front().front() - '0' : kClasses);
     }
     const auto rows = static_cast<std::int64_t>(batch.size());
     const Tensor logits = decoder_.logits(tensor_of(pictures).to(device()),
@@ -157,7 +157,7 @@ class PaintNetwork final : public Network {
       return input.parts.contains("text") ? "is a text; a picture, or nothing, is accepted"
                                           : "";
     if (std::string problem = picture_problem(*picture); !problem.empty()) return problem;
-    if (input.find<Picture>(kDrawn) != nullptr &&
+    if (input.find<Picture>(kFixed) != nullptr &&
         (picture->width != kSide || picture->height != kSide))
       return "is not of " + std::to_string(kSide) + " x " + std::to_string(kSide) + " pixels";
     return "";
@@ -168,12 +168,12 @@ class PaintNetwork final : public Network {
     std::vector<Bits> read;
     std::vector<std::size_t> places;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-      if (const auto* picture = inputs[i].find<Picture>(kDrawn)) {
+      if (const auto* picture = inputs[i].find<Picture>(kFixed)) {
         read.push_back(bits_of(*picture));
         places.push_back(i);
         continue;
       }
-      replies[i] = reply_of(painted(inputs[i]));
+      replies[i] = reply_of(paint_picture(inputs[i]));
     }
     const std::vector<double> nats = read_nats(read);
     for (std::size_t i = 0; i < places.size(); ++i) {
@@ -199,9 +199,9 @@ class PaintNetwork final : public Network {
         "of all heads and layers. A place knows the pixels before it.";
     image.width = image.height = static_cast<std::size_t>(kSide);
     image.pixels = picture->pixels;
-    const Tensor looked = mean_weights(bits, class_of(input));
+    const Tensor weights_of_all = mean_weights(bits, class_of(input));
     for (const std::int64_t at : shown_pixels(bits)) {
-      std::vector<float> weights = looked.select(0, at).contiguous().to_vector<float>();
+      std::vector<float> weights = weights_of_all.select(0, at).contiguous().to_vector<float>();
       for (float& weight : weights) weight = std::clamp(weight, 0.0f, 1.0f);
       const std::int64_t row = at / kSide;
       const std::int64_t column = at % kSide;
@@ -239,17 +239,17 @@ class PaintNetwork final : public Network {
       const auto first = pictures.begin() + static_cast<std::ptrdiff_t>(begin);
       const std::vector<Bits> some(first, first + static_cast<std::ptrdiff_t>(std::min(
                                                       kAtOnce, pictures.size() - begin)));
-      const Tensor said = log_softmax(
+      const Tensor log_probs = log_softmax(
           decoder_.logits(tensor_of(some).to(device()), classes(kClasses, some.size()))
               .to(DType::f32));
-      const Tensor right = gather(said, 2, targets_of(some).to(device()).unsqueeze(2));
+      const Tensor right = gather(log_probs, 2, targets_of(some).to(device()).unsqueeze(2));
       for (const float log_probability : sum(right.squeeze(2), 1).to_vector<float>())
         nats.push_back(-static_cast<double>(log_probability));
     }
     return nats;
   }
 
-  Answer painted(const Input& input) const {
+  Answer paint_picture(const Input& input) const {
     Bits bits(kPixels, 0);
     std::int64_t known = 0;
     if (const auto* picture = input.find<Picture>("picture")) {

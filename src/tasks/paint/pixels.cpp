@@ -40,7 +40,7 @@ std::vector<Example> examples_of(const Digits& digits, const char* part, const M
 
 }  // namespace
 
-Bits drawn(std::span<const std::uint8_t> grey, std::uint64_t seed, std::uint64_t index) {
+Bits draw_bits(std::span<const std::uint8_t> grey, std::uint64_t seed, std::uint64_t index) {
   Dice dice(seed, index);
   Bits bits;
   bits.reserve(grey.size());
@@ -64,7 +64,7 @@ Bits bits_of(const Picture& picture) {
 Corpus corpus_of(const DigitParts& parts) {
   const auto once = [](std::uint64_t seed) {
     return [seed](std::span<const std::uint8_t> grey, std::size_t i) {
-      return picture_of(drawn(grey, seed, i));
+      return picture_of(draw_bits(grey, seed, i));
     };
   };
   Corpus corpus;
@@ -72,8 +72,8 @@ Corpus corpus_of(const DigitParts& parts) {
   corpus.train = examples_of(parts.train, kDigit, [](auto grey, std::size_t) {
     return Picture{kSide, kSide, 1, {grey.begin(), grey.end()}};
   });
-  corpus.development = examples_of(parts.development, kDrawn, once(kDevelopmentSeed));
-  corpus.test = examples_of(parts.test, kDrawn, once(kTestSeed));
+  corpus.development = examples_of(parts.development, kFixed, once(kDevelopmentSeed));
+  corpus.test = examples_of(parts.test, kFixed, once(kTestSeed));
   corpus.shuffled = true;
   return corpus;
 }

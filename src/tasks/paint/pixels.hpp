@@ -26,7 +26,7 @@ using Bits = std::vector<std::uint8_t>;
 
 /// Each pixel is ink with the probability that its grey is: a function of the seed and the
 /// index. Salakhutdinov and Murray, 2008.
-Bits drawn(std::span<const std::uint8_t> grey, std::uint64_t seed, std::uint64_t index);
+Bits draw_bits(std::span<const std::uint8_t> grey, std::uint64_t seed, std::uint64_t index);
 
 /// 0 becomes 0, 1 becomes 255.
 Picture picture_of(const Bits& bits);
@@ -36,7 +36,7 @@ Bits bits_of(const Picture& picture);
 /// The parts of an example: a grey digit, which train holds and draws anew each time, or pixels
 /// that were drawn once for ever, which development and test hold.
 inline constexpr const char* kDigit = "digit";
-inline constexpr const char* kDrawn = "drawn";
+inline constexpr const char* kFixed = "pixels";
 
 Corpus corpus_of(const DigitParts& parts);
 

@@ -52,7 +52,7 @@ TEST(PaintPixels, AreInkAsOftenAsTheyAreGrey) {
   std::vector<double> ink(grey.size(), 0.0);
   constexpr std::uint64_t kDraws = 4000;
   for (std::uint64_t i = 0; i < kDraws; ++i) {
-    const Bits bits = paint::drawn(grey, 5, i);
+    const Bits bits = paint::draw_bits(grey, 5, i);
     for (std::size_t k = 0; k < ink.size(); ++k) ink[k] += bits[k];
   }
   EXPECT_EQ(ink[0], 0.0);
@@ -60,7 +60,7 @@ TEST(PaintPixels, AreInkAsOftenAsTheyAreGrey) {
   // Four deviations of a share of 4,000.
   EXPECT_NEAR(ink[2] / kDraws, 128.0 / 255.0, 0.032);
   EXPECT_NEAR(ink[3] / kDraws, 51.0 / 255.0, 0.026);
-  EXPECT_EQ(paint::drawn(grey, 5, 7), paint::drawn(grey, 5, 7));
+  EXPECT_EQ(paint::draw_bits(grey, 5, 7), paint::draw_bits(grey, 5, 7));
 }
 
 class PaintDecoder : public testing::Test {
@@ -179,7 +179,7 @@ TEST_F(Paint, CompletesAPictureAndIsAFunctionOfItsSeed) {
   Input nothing;
   const Answer fresh = answerer(nothing).answers.front();
   Input read;
-  read.parts.emplace("drawn", std::get<Picture>(*fresh.output));
+  read.parts.emplace("pixels", std::get<Picture>(*fresh.output));
   EXPECT_NEAR(answerer(read).answers.front().log_probability, fresh.log_probability, 0.05);
 }
 
