@@ -13,7 +13,7 @@
 namespace attn::tasks::look {
 
 /// Members of "model": scene, kind, policy, glimpses, patch, scales, what, where, hidden,
-/// sigma. FileError, which begins with `where`, for what is missing.
+/// sigma, reinforce, core. FileError, which begins with `where`, for what is missing.
 std::shared_ptr<Network> make_network(const nlohmann::json& model, const std::string& where);
 
 /// Among the numbers of an answer: the cost of it.

@@ -103,6 +103,18 @@ class LookTask final : public NetworkTask {
         whole("what", "Numbers that a glimpse becomes", 4096),
         whole("where", "Numbers that its place becomes", 4096),
         whole("hidden", "Size of the recurrent core", 4096),
+        choice("core", About::model,
+               "What the recurrent core learns from: answers, or both answers and places",
+               {"answers", "both"}),
+        Setting{"reinforce",
+                "model.reinforce",
+                About::model,
+                "Look",
+                "Weight of the losses of the places",
+                Kind::real,
+                {},
+                0,
+                100},
         Setting{"sigma",
                 "model.sigma",
                 About::model,
@@ -188,7 +200,9 @@ class LookTask final : public NetworkTask {
               {"what", 128},
               {"where", 64},
               {"hidden", 192},
-              {"sigma", 0.2}}}};
+              {"sigma", 0.2},
+              {"reinforce", 0.1},
+              {"core", "both"}}}};
   }
 
   TrainingOptions training(const Json&) const override {
