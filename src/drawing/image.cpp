@@ -236,10 +236,10 @@ class ImageFigure final : public Figure {
     // The first looks stand on top: later ones come back to a place more often than they leave
     // it.
     for (std::size_t i = x.size(); i-- > 0;) {
-      canvas.dot(x[i], y[i], 6.5, kPaper);
-      canvas.dot(x[i], y[i], 5.5, {176, 72, 0});
+      canvas.dot(x[i], y[i], 6.0, kPaper);
+      canvas.dot(x[i], y[i], 5.0, {176, 72, 0});
       canvas.text(x[i], y[i], std::to_string(i + 1),
-                  {.size = 8.0, .colour = kPaper, .anchor = Anchor::centre, .bold = true});
+                  {.size = 7.5, .colour = kPaper, .anchor = Anchor::centre, .bold = true});
     }
     canvas.unclip();
   }

@@ -101,7 +101,9 @@ std::string show_image(const Image& map, std::size_t width, Colour colour) {
   blocks.reserve(map.steps.size());
   for (const Step& step : map.steps) blocks.push_back(step_block(step, width, top, colour));
   if (blocks.empty()) return {};
-  return side_by_side(blocks, width) + legend(top, width, colour);
+  const bool weights = std::any_of(map.steps.begin(), map.steps.end(),
+                                   [](const Step& step) { return step.grid.has_value(); });
+  return side_by_side(blocks, width) + (weights ? legend(top, width, colour) : "");
 }
 
 constexpr std::size_t kNarrowest = 20;

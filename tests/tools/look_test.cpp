@@ -159,7 +159,7 @@ TEST_F(PictureTasks, AreServed) {
   EXPECT_EQ(painted["output"]["width"], 28);
   EXPECT_EQ(painted["map"]["kind"], "image");
   served("paint", file("paint"), {{"class", 30}}, 400);
-  served("paint", file("paint"), {{"class", {1}}}, 400);
+  served("paint", file("paint"), {{"class", nlohmann::json::array({1})}}, 400);
   served("paint", file("paint"), {{"picture", "no"}}, 400);
 }
 

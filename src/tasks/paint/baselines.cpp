@@ -18,7 +18,7 @@
 namespace attn::tasks::paint {
 namespace {
 
-constexpr std::uint64_t kSeed = 0xBA5E;
+constexpr std::uint64_t kBaselineSeed = 0xBA5E;
 constexpr std::int64_t kReach = 4;  ///< pixels up, left and right, as the decoder's window
 constexpr std::size_t kLearnt = 10000;
 constexpr int kEpochs = 3;
@@ -48,7 +48,7 @@ const Picture& part(const Example& example, const char* name) {
 std::vector<Bits> training_bits(const Corpus& corpus) {
   std::vector<Bits> all;
   for (std::size_t i = 0; i < std::min(kLearnt, corpus.train.size()); ++i)
-    all.push_back(draw_bits(part(corpus.train[i], kDigit).pixels, kSeed, i));
+    all.push_back(draw_bits(part(corpus.train[i], kDigit).pixels, kBaselineSeed, i));
   return all;
 }
 

@@ -79,7 +79,9 @@ TEST(LookScenes, HoldTheDigitWhollyAndTheirPieces) {
       const std::size_t digit = ink_in(list[i]);
       EXPECT_GE(ink_in(scene), digit) << kind.name;
       EXPECT_LE(ink_in(scene), digit + static_cast<std::size_t>(kind.pieces) * 64) << kind.name;
-      if (kind.pieces == 0) EXPECT_EQ(ink_in(scene), digit);
+      if (kind.pieces == 0) {
+        EXPECT_EQ(ink_in(scene), digit);
+      }
     }
   }
   EXPECT_THROW(look::scene_named("tidy"), InvalidArgument);
