@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "attn/core/error.hpp"
@@ -76,9 +77,12 @@ class PaintTask final : public NetworkTask {
   Input input_of(const Json& request) const override {
     Input input;
     try {
-      if (request.contains("picture"))
-        input.parts.emplace("picture",
-                            value_of(request.at("picture"), "the field \"picture\""));
+      if (request.contains("picture")) {
+        Value picture = value_of(request.at("picture"), "the field \"picture\"");
+        if (!std::holds_alternative<Picture>(picture))
+          fail("the field \"picture\" must be a picture");
+        input.parts.emplace("picture", std::move(picture));
+      }
     } catch (const FileError& error) {
       fail(error.what());
     }
