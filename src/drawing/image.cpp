@@ -172,6 +172,7 @@ class ImageFigure final : public Figure {
                   style);
       canvas.image(rect, blended(map_, step == nullptr ? nullptr : grid_of(*step), top_));
       if (step != nullptr) paint_boxes(canvas, *step, rect);
+      if (step != nullptr) paint_path(canvas, *step, rect);
       canvas.outline({rect.x - 0.5, rect.y - 0.5, rect.width + 1.0, rect.height + 1.0},
                      {.colour = kRule});
       bottom = rect.bottom();
@@ -213,6 +214,32 @@ class ImageFigure final : public Figure {
       const double left = std::clamp(at.x - 1.0, rect.x, std::max(rect.x, rect.right() - wide));
       canvas.fill_rounded({left, top, wide, 13.5}, 2.0, {176, 72, 0});
       canvas.text(left + 3.0, top + 6.75, words, style);
+    }
+    canvas.unclip();
+  }
+
+  /// A line from place to place, and on each the number of the look.
+  void paint_path(Canvas& canvas, const maps::Step& step, const Rect& rect) const {
+    if (step.path.empty()) return;
+    const double across = rect.width / static_cast<double>(map_.width);
+    const double down = rect.height / static_cast<double>(map_.height);
+    std::vector<double> x;
+    std::vector<double> y;
+    for (const maps::Point& point : step.path) {
+      // The middle of its pixel.
+      x.push_back(rect.x + (std::clamp(point.x, -1e5, 1e5) + 0.5) * across);
+      y.push_back(rect.y + (std::clamp(point.y, -1e5, 1e5) + 0.5) * down);
+    }
+    canvas.clip(rect);
+    canvas.polyline(x, y, {.colour = kPaper, .width = 3.5});
+    canvas.polyline(x, y, {.colour = kOverlay, .width = 1.5});
+    // The first looks stand on top: later ones come back to a place more often than they leave
+    // it.
+    for (std::size_t i = x.size(); i-- > 0;) {
+      canvas.dot(x[i], y[i], 6.0, kPaper);
+      canvas.dot(x[i], y[i], 5.0, {176, 72, 0});
+      canvas.text(x[i], y[i], std::to_string(i + 1),
+                  {.size = 7.5, .colour = kPaper, .anchor = Anchor::centre, .bold = true});
     }
     canvas.unclip();
   }

@@ -229,6 +229,7 @@ Step parse_step(const Node& node) {
       if (const auto weight = one.find("weight")) box.weight = weight->weight();
       return box;
     });
+  if (const auto path = node.find("path")) step.path = path->list(parse_point);
   return step;
 }
 

@@ -35,6 +35,9 @@ Block step_block(const Step& step, std::size_t width, float top, Colour colour) 
     if (box.weight) line += ": " + short_number(*box.weight);
     words.push_back(std::move(line));
   }
+  for (std::size_t i = 0; i < step.path.size(); ++i)
+    words.push_back(std::to_string(i + 1) + " at " + short_number(step.path[i].x) + ", " +
+                    short_number(step.path[i].y));
   std::vector<std::string> picture;
   std::size_t picture_width = 0;
   if (step.grid && step.grid->rows > 0 && step.grid->columns > 0) {
@@ -98,7 +101,9 @@ std::string show_image(const Image& map, std::size_t width, Colour colour) {
   blocks.reserve(map.steps.size());
   for (const Step& step : map.steps) blocks.push_back(step_block(step, width, top, colour));
   if (blocks.empty()) return {};
-  return side_by_side(blocks, width) + legend(top, width, colour);
+  const bool weights = std::any_of(map.steps.begin(), map.steps.end(),
+                                   [](const Step& step) { return step.grid.has_value(); });
+  return side_by_side(blocks, width) + (weights ? legend(top, width, colour) : "");
 }
 
 constexpr std::size_t kNarrowest = 20;

@@ -147,6 +147,7 @@ void write(const Image& map, Writer& out) {
                              step.grid->values);
     if (!step.boxes.empty())
       out.key("boxes").list(step.boxes, [&](const Box& box) { write(box, out); });
+    if (!step.path.empty()) out.members("path", step.path);
     out.raw("}");
   });
 }

@@ -167,6 +167,9 @@ void check(const Image& map) {
     }
     for (std::size_t j = 0; j < step.boxes.size(); ++j)
       check_box(step.boxes[j], Place{where + ".boxes", j}.text());
+    for (std::size_t j = 0; j < step.path.size(); ++j)
+      check_finite(std::vector{step.path[j].x, step.path[j].y},
+                   Place{where + ".path", j}.text());
   }
 }
 

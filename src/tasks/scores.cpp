@@ -80,7 +80,7 @@ std::string name_of(Metric metric) {
 
 bool counts_errors(std::string_view name) {
   return name == "PER" || name == "WER" || name == "CER" || name == "bits" ||
-         name.starts_with("error");
+         name.starts_with("nats") || name.starts_with("error");
 }
 
 bool better(const Scores& a, const Scores& b) {

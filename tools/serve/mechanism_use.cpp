@@ -9,7 +9,6 @@
 namespace attn::serve {
 namespace {
 
-constexpr std::string_view kGlimpses = "no task looks at a picture glimpse by glimpse";
 constexpr std::string_view kListening = "no task learns speech from nothing";
 constexpr std::string_view kAsking = "no task answers questions about a picture";
 
@@ -42,9 +41,9 @@ constexpr MechanismUse kUses[] = {
      "src/tasks/entail/matchers.cpp", "nn::WordByWordAttention"},
     {"forced_attention", "attn lesson addressing", "tools/attn/lessons/addressing.cpp",
      "nn::forced_attention"},
-    {"glimpse", "", "", "", kGlimpses},
-    {"glimpse_network", "", "", "", kGlimpses},
-    {"glimpse_policy", "", "", "", kGlimpses},
+    {"glimpse", "attn look", "src/tasks/look/glimpse_reader.cpp", "nn::glimpse"},
+    {"glimpse_network", "attn look", "src/tasks/look/glimpse_reader.cpp", "nn::GlimpseNetwork"},
+    {"glimpse_policy", "attn look", "src/tasks/look/glimpse_reader.cpp", "nn::GlimpsePolicy"},
     {"hard_attention", "attn caption --attention hard", "src/models/captioner.cpp",
      "nn::reinforce"},
     {"hierarchical_answer", "", "", "", kAsking},

@@ -88,7 +88,8 @@ nlohmann::json Models::describe() const {
                      {"metric", card.metric},
                      {"models", std::move(models)},
                      {"example", card.example},
-                     {"turns", card.reads == tasks::TaskCard::Reads::turns}});
+                     {"turns", card.reads == tasks::TaskCard::Reads::turns},
+                     {"pictures", card.reads == tasks::TaskCard::Reads::pictures}});
   }
   return tasks;
 }

@@ -126,6 +126,7 @@ struct Step {
   std::string label;
   std::optional<Matrix> grid;  ///< laid over the whole picture
   std::vector<Box> boxes;
+  std::vector<Point> path = {};  ///< places in pixels of the image, in the order of looking
   bool operator==(const Step&) const = default;
 };
 

@@ -122,6 +122,10 @@ struct TaskCard {
   std::string heads_help{};
   /// Of a task that searches: its models have heads to draw, and attention that can be steered.
   bool steers = true;
+  /// Of Reads::pictures: it answers without one, too.
+  bool from_nothing = false;
+  /// Its answers hold a picture, which the command can write.
+  bool paints = false;
   /// One of the words of Reads::parts.
   struct Part {
     std::string name;  ///< of the input's part and of a request's field
@@ -130,6 +134,9 @@ struct TaskCard {
     std::string example{};  ///< to begin with, as TaskCard::example
   };
   std::vector<Part> parts{};
+  /// Further parts that an input may have, texts: a flag of the command each, a field of a
+  /// request.
+  std::vector<Part> wishes{};
 
   /// What an input is called in a message.
   std::string noun() const {

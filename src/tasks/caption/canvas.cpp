@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
-#include "attn/core/philox.hpp"
 #include "attn/files/printable.hpp"
 #include "attn/files/read_file.hpp"
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/fetch/npm.hpp"
+#include "tasks/dice.hpp"
 
 namespace attn::tasks {
 namespace {
@@ -93,37 +93,6 @@ constexpr std::int64_t kSpare = 2;    ///< around the ink, in a box
 constexpr std::int64_t kGap = 5;      ///< between the ink of two digits, at least
 constexpr std::uint32_t kNoise = 24;  ///< the brightest background, of 255
 constexpr int kTries = 500;           ///< to place so many digits, before one is left out
-
-/// Whole numbers that are a function of a seed, a canvas and a count.
-class Dice {
- public:
-  Dice(std::uint64_t seed, std::uint64_t index) : seed_(seed), index_(index) {}
-
-  std::uint32_t word() {
-    if (left_ == 0) {
-      const auto block = philox<std::uint32_t>({drawn_++, static_cast<std::uint32_t>(index_),
-                                                static_cast<std::uint32_t>(index_ >> 32), 0},
-                                               seed_);
-      const std::uint32_t words[] = {block.a, block.b, block.c, block.d};
-      std::copy(std::begin(words), std::end(words), words_);
-      left_ = 4;
-    }
-    return words_[--left_];
-  }
-
-  /// In [least, most].
-  std::int64_t between(std::int64_t least, std::int64_t most) {
-    const auto span = static_cast<std::uint64_t>(most - least + 1);
-    return least + static_cast<std::int64_t>(word() * span >> 32);
-  }
-
- private:
-  std::uint64_t seed_;
-  std::uint64_t index_;
-  std::uint32_t drawn_ = 0;
-  std::uint32_t words_[4] = {};
-  int left_ = 0;
-};
 
 /// A digit in its size, cut to its ink.
 struct Glyph {

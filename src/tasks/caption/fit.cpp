@@ -1,25 +1,29 @@
-// Fits a picture of any size and colour to the canvas that captioners read.
+// Fits a picture of any size and colour to the square that a model of digits reads.
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "attn/core/error.hpp"
 #include "attn/tasks/caption.hpp"
 #include "attn/tasks/caption/canvas.hpp"
+#include "attn/tasks/value.hpp"
+#include "tasks/fit_picture.hpp"
 
 namespace attn::tasks {
 namespace {
 
+/// What captioners learn from is 13 to 22 pixels tall.
+constexpr PictureFit kCanvasFit{
+    .side = kCanvasSide, .least_thing = 11.0, .largest_thing = 24.0, .wanted_thing = 17.0};
+
+constexpr std::int64_t kMostPictureSide = 16384;
 constexpr std::uint8_t kInkOfPictures = 96;  ///< of 255, after contrast is stretched
-/// A thing as tall as this is read as it is: what models learn from is 13 to 22 pixels.
-constexpr double kLeastThing = 11.0;
-constexpr double kLargestThing = 24.0;
-constexpr double kWantedThing = 17.0;
-constexpr double kRim = 2.0;  ///< free at the edges when ink is fitted
+constexpr double kRim = 2.0;                 ///< free at the edges when ink is fitted
 /// Pictures with less between darkest and lightest have nothing on them.
 constexpr int kLeastContrast = 24;
 
@@ -91,11 +95,12 @@ double mean_of(const Grey& picture, const Area& area) {
 }
 
 /// The canvas that shows `middle` in its middle, a pixel of it being `pixel` of the picture.
-Grey drawn(const Grey& picture, double middle_x, double middle_y, double pixel) {
-  Grey canvas{kCanvasSide, kCanvasSide, {}};
-  const double half = static_cast<double>(kCanvasSide) / 2.0;
-  for (std::int64_t y = 0; y < kCanvasSide; ++y)
-    for (std::int64_t x = 0; x < kCanvasSide; ++x) {
+Grey drawn(const Grey& picture, std::int64_t side, double middle_x, double middle_y,
+           double pixel) {
+  Grey canvas{side, side, {}};
+  const double half = static_cast<double>(side) / 2.0;
+  for (std::int64_t y = 0; y < side; ++y)
+    for (std::int64_t x = 0; x < side; ++x) {
       const Area area{middle_x + (static_cast<double>(x) - half) * pixel,
                       middle_y + (static_cast<double>(y) - half) * pixel, pixel, pixel};
       canvas.pixels.push_back(static_cast<std::uint8_t>(std::lround(mean_of(picture, area))));
@@ -160,32 +165,51 @@ Ink ink_on(const Grey& canvas) {
 
 }  // namespace
 
-std::vector<std::uint8_t> fit_to_canvas(std::span<const std::uint8_t> grey, std::int64_t width,
-                                        std::int64_t height) {
+std::vector<std::uint8_t> fit_picture(std::span<const std::uint8_t> grey, std::int64_t width,
+                                      std::int64_t height, const PictureFit& fit) {
   if (width < 1 || height < 1 ||
       static_cast<std::uint64_t>(width) * static_cast<std::uint64_t>(height) != grey.size())
-    fail("attn::tasks::fit_to_canvas: ", grey.size(), " bytes for ", width, " x ", height);
+    fail("attn::tasks::fit_picture: ", grey.size(), " bytes for ", width, " x ", height);
   Grey picture{width, height, {grey.begin(), grey.end()}};
   to_ink(picture);
-  const auto side = static_cast<double>(kCanvasSide);
+  const auto side = static_cast<double>(fit.side);
   const double pixel = static_cast<double>(std::max(width, height)) / side;
   const double middle_x = static_cast<double>(width) / 2.0;
   const double middle_y = static_cast<double>(height) / 2.0;
-  Grey canvas = width == kCanvasSide && height == kCanvasSide
+  Grey canvas = width == fit.side && height == fit.side
                     ? picture
-                    : drawn(picture, middle_x, middle_y, pixel);
+                    : drawn(picture, fit.side, middle_x, middle_y, pixel);
   const Ink ink = ink_on(canvas);
-  const bool readable = ink.tallest >= kLeastThing && ink.tallest <= kLargestThing;
+  const bool readable = ink.tallest >= fit.least_thing && ink.tallest <= fit.largest_thing;
   if (ink.tallest <= 0.0 || readable) return canvas.pixels;
   // The ink of the picture itself in the middle, its tallest thing as tall as a digit, unless
   // everything would then not fit.
   const double room = side - 2.0 * kRim;
-  const double larger =
-      std::min({kWantedThing / ink.tallest, room / ink.around.width, room / ink.around.height});
-  canvas = drawn(
-      picture, middle_x + (ink.around.x + ink.around.width / 2.0 - side / 2.0) * pixel,
-      middle_y + (ink.around.y + ink.around.height / 2.0 - side / 2.0) * pixel, pixel / larger);
+  const double larger = std::min(
+      {fit.wanted_thing / ink.tallest, room / ink.around.width, room / ink.around.height});
+  canvas = drawn(picture, fit.side,
+                 middle_x + (ink.around.x + ink.around.width / 2.0 - side / 2.0) * pixel,
+                 middle_y + (ink.around.y + ink.around.height / 2.0 - side / 2.0) * pixel,
+                 pixel / larger);
   return canvas.pixels;
+}
+
+std::string picture_problem(const Picture& picture) {
+  if (picture.channels != 1)
+    return "has " + std::to_string(picture.channels) + " channels; grey is accepted";
+  const std::int64_t width = picture.width;
+  const std::int64_t height = picture.height;
+  if (width >= 1 && height >= 1 && width <= kMostPictureSide && height <= kMostPictureSide &&
+      picture.pixels.size() == static_cast<std::size_t>(width * height))
+    return "";
+  return "is of " + std::to_string(width) + " x " + std::to_string(height) + " pixels with " +
+         std::to_string(picture.pixels.size()) + " bytes; up to " +
+         std::to_string(kMostPictureSide) + " on a side are accepted, a byte each";
+}
+
+std::vector<std::uint8_t> fit_to_canvas(std::span<const std::uint8_t> grey, std::int64_t width,
+                                        std::int64_t height) {
+  return fit_picture(grey, width, height, kCanvasFit);
 }
 
 }  // namespace attn::tasks

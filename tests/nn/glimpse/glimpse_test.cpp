@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "attn/core/error.hpp"
+#include "attn/nn/init.hpp"
+#include "attn/nn/mechanisms/glimpse/glimpse_policy.hpp"
 #include "attn/tensor/tensor.hpp"
 
 namespace attn::nn {
@@ -32,6 +34,23 @@ TEST(Glimpse, RefusesWhatIsNoPlace) {
       Tensor::from(std::vector<float>{std::numeric_limits<float>::quiet_NaN(), 0.0f}, {1, 2});
   EXPECT_THROW(glimpse(image, nowhere), InvalidArgument);
   EXPECT_THROW(glimpse(image, Tensor::zeros({2, 2})), InvalidArgument);
+}
+
+TEST(GlimpsePolicy, AStepMayHaveARewardOfItsOwn) {
+  seed(3);
+  const GlimpsePolicy policy({.hidden_dim = 4, .sigma = 0.3});
+  const Tensor hidden = standard_normal({2, 3, 4});
+  const Tensor sample = standard_normal({2, 3, 2});
+  const Tensor reward = Tensor::from(std::vector<float>{1.0f, -0.5f}, {2});
+  const Tensor each = reward.unsqueeze(1).expand({2, 3}).contiguous();
+  const GlimpsePolicyResult of_all = policy.forward(hidden, sample, reward);
+  const GlimpsePolicyResult of_each = policy.forward(hidden, sample, each);
+  EXPECT_EQ(of_all.reinforce_loss.item(), of_each.reinforce_loss.item());
+  EXPECT_EQ(of_all.baseline_loss.item(), of_each.baseline_loss.item());
+  each.mutable_data<float>()[2] += 1.0f;
+  EXPECT_NE(of_all.baseline_loss.item(),
+            policy.forward(hidden, sample, each).baseline_loss.item());
+  EXPECT_THROW(policy.forward(hidden, sample, hidden), InvalidArgument);
 }
 
 }  // namespace

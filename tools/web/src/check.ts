@@ -144,6 +144,12 @@ function checkedImage(value: Record<string, unknown>): ImageMap {
   if (!Array.isArray(steps)) fail('steps', 'a list');
   steps.forEach((step: unknown, index) => {
     if (!isRecord(step)) fail(`steps[${index}]`, 'an object');
+    if (step.path !== undefined) {
+      if (!Array.isArray(step.path)) fail(`steps[${index}].path`, 'a list');
+      step.path.forEach((place: unknown, at: number) => {
+        if (numbers(place, `steps[${index}].path[${at}]`).length !== 2) fail(`steps[${index}].path[${at}]`, 'two numbers');
+      });
+    }
     if (step.grid === undefined) return;
     const grid = step.grid;
     if (!isRecord(grid)) fail(`steps[${index}].grid`, 'an object');

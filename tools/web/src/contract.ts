@@ -15,6 +15,7 @@ export interface Task {
   models: Model[];
   example: string;
   turns?: boolean; // a text is a dialogue, a turn a line
+  pictures?: boolean; // it reads pictures
 }
 
 export interface Info {
@@ -189,6 +190,7 @@ export interface ImageStep {
   label: string;
   grid?: { rows: number; columns: number; weights: number[] };
   boxes?: { x: number; y: number; width: number; height: number; weight?: number; label?: string }[];
+  path?: [number, number][]; // places in the order of looking
 }
 
 export interface ImageMap extends MapBase {
@@ -218,8 +220,6 @@ export type AnyMap = AlignmentMap | HeadsMap | CurveMap | ImageMap | ArcsMap;
 
 export interface Caption {
   text: string;
-  words: string[];
-  milliseconds?: number;
   map: ImageMap;
 }
 

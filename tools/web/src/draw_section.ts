@@ -1,11 +1,16 @@
-// Draw: a canvas with digits, the caption, and where each of its words looked.
+// Draw: a canvas with digits, what models say of it, and where they looked.
 
-import { Pad } from './canvas';
+import { kSize, Pad } from './canvas';
 import type { ImageMap } from './contract';
 import { debounced, el, segments } from './dom';
 import { frame } from './figure';
 import { drawImage, imagePanels } from './figures/image';
 import * as server from './server';
+
+/** Not a caption, but one digit, recognised glimpse by glimpse. */
+const kGlimpses = 'glimpses';
+/** The upper half of a large digit, whose lower half is painted. */
+const kPaint = 'paint';
 
 export class Draw {
   readonly element: HTMLElement;
@@ -29,11 +34,11 @@ export class Draw {
     this.result = el('div', { class: 'result', hidden: true }, this.text, figure.element);
     this.element = el('section', { id: 'draw', 'aria-labelledby': 'draw-title' },
       el('h2', { id: 'draw-title' }, 'Draw'),
-      el('p', { class: 'note' }, 'Write one, two or three digits on the canvas; a small model that reads images says what it sees.'),
+      el('p', { class: 'note' }, 'Write one, two or three digits on the canvas; a small model that reads images says what it sees. Glimpses recognise one digit; the upper half of one that fills the canvas is painted on.'),
       el('div', { class: 'draw' },
         this.pad.element,
         el('div', { class: 'draw-side' },
-          segments('Attention', [{ value: 'soft', text: 'soft' }, { value: 'hard', text: 'hard' }], 'soft', (value) => {
+          segments('Attention', [{ value: 'soft', text: 'soft' }, { value: 'hard', text: 'hard' }, { value: kGlimpses, text: 'glimpses' }, { value: kPaint, text: 'paint on' }], 'soft', (value) => {
             this.attention = value;
             this.ask();
           }),
@@ -68,19 +73,24 @@ export class Draw {
     const flight = new AbortController();
     this.flight = flight;
     this.tell('loading', 'The model is looking…');
-    server.caption(this.pad.base64(), this.attention, flight.signal).then(
+    const task = this.attention === kGlimpses ? 'look' : this.attention === kPaint ? 'paint' : 'caption';
+    const asked = task !== 'caption'
+      ? server.picture(task, { width: kSize, height: kSize, channels: 1, pixels: this.pad.base64() }, flight.signal)
+      : server.caption(this.pad.base64(), this.attention, flight.signal);
+    asked.then(
       (caption) => {
         if (this.flight !== flight) return;
         this.tell('', '');
         this.map = caption.map;
         this.text.textContent = caption.text || '(no words)';
+        this.text.classList.toggle('lines', caption.text.includes('\n'));
         this.panels.replaceChildren(imagePanels(caption.map));
         this.result.hidden = false;
       },
       (error: Error) => {
         if (this.flight !== flight) return;
         const missing = error instanceof server.Refused && error.status === 404;
-        this.tell('error', missing ? 'This server has no caption model.' : `That did not work: ${error.message}.`);
+        this.tell('error', missing ? `This server has no ${task} model.` : `That did not work: ${error.message}.`);
       },
     );
   }

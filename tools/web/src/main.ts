@@ -23,7 +23,7 @@ function layout(links: [string, string][], sections: HTMLElement[], foot: string
 async function fromServer(): Promise<void> {
   try {
     const info = await server.info();
-    const tasks = info.tasks.filter((task) => task.name !== 'caption' && task.models.length > 0);
+    const tasks = info.tasks.filter((task) => !task.pictures && task.models.length > 0);
     const first = tasks.length > 0 ? new Try({ ...info, tasks }) : undefined;
     const mechanisms = new Mechanisms();
     layout([['#try', 'Look'], ['#draw', 'Draw'], ['#mechanisms', 'Mechanisms'], ['#open', 'Open']],

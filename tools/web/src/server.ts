@@ -95,7 +95,24 @@ export async function caption(
   if (!isRecord(reply) || typeof reply.text !== 'string') {
     throw new Refused("the server's answer has no caption", 200);
   }
-  const map = checkedMap(reply.map);
+  return { text: reply.text, map: checkedImageMap(reply.map) };
+}
+
+/** What a task says of a picture, and where it looked. */
+export async function picture(
+  task: string,
+  picture: { width: number; height: number; channels: 1; pixels: string },
+  signal: AbortSignal,
+): Promise<Caption> {
+  const reply = await ask(`./api/${task}`, { picture }, signal);
+  if (!isRecord(reply) || typeof reply.text !== 'string') {
+    throw new Refused("the server's answer has no text", 200);
+  }
+  return { text: reply.text, map: checkedImageMap(reply.map) };
+}
+
+function checkedImageMap(value: unknown): ImageMap {
+  const map = checkedMap(value);
   if (map.kind !== 'image') throw new Refused("the server's answer has no picture", 200);
-  return { ...(reply as unknown as Caption), map: map as ImageMap };
+  return map as ImageMap;
 }

@@ -46,6 +46,19 @@ pageTest('Keys draw, write digits and clear', async (page, server) => {
   assert.ok(line[32 * 64 + 38] > 200 && line[32 * 64 + 24] === 0);
 }, { mockOnly: true });
 
+pageTest('Glimpses tell a digit and their path', async (page, server) => {
+  await page.locator('#draw').getByText('glimpses', { exact: true }).click();
+  await page.locator('.pad').focus();
+  await page.keyboard.press('7');
+  await page.locator('#draw .answer').waitFor();
+  assert.equal(await page.locator('#draw .answer').textContent(), '7');
+  const { picture } = server.seen.filter(({ route }) => route === 'POST /api/look').at(-1).body;
+  assert.equal(Buffer.from(picture.pixels, 'base64').length, 64 * 64);
+  assert.match(await page.locator('.panels li').first().getAttribute('title'), /^the path: 32, 32 to /);
+  const { bytes } = await saved(page, page.getByRole('button', { name: 'Save caption as JSON' }));
+  assert.equal(JSON.parse(bytes).steps[0].path.length, 2);
+}, { mockOnly: true });
+
 pageTest('A server without a caption model says so', async (page) => {
   await page.getByRole('button', { name: 'Sample', exact: true }).click();
   await page.locator('#draw .status.error').waitFor();

@@ -189,6 +189,18 @@ function caption({ pixels, attention = 'soft' }) {
   return [200, { text: words.join(' '), words, milliseconds: 5, map }];
 }
 
+// Two glimpses: the middle, then the brightest pixel.
+function look({ picture }) {
+  const bytes = Buffer.from(String(picture?.pixels), 'base64');
+  if (bytes.length !== picture.width * picture.height) return [400, { error: 'picture: expected base64 of its pixels' }];
+  const at = bytes.indexOf(Math.max(...bytes));
+  const path = [[picture.width / 2, picture.height / 2], [at % picture.width, Math.floor(at / picture.width)]];
+  const boxes = path.map(([x, y]) => [6, 12].map((half) => ({ x: x - half, y: y - half, width: 2 * half, height: 2 * half })));
+  const steps = [{ label: 'the path', path }, { label: '1: 7 (0.40)', boxes: boxes[0] }, { label: '2: 7 (0.90)', boxes: boxes[1] }];
+  const map = { attn_map: 1, kind: 'image', title: '7', caption: 'The path of the glimpses.', ...picture, steps };
+  return [200, { text: '7', notes: [], output: { labels: [{ name: '7', score: 0.9 }] }, milliseconds: 2, map }];
+}
+
 const kRoutes = {
   'GET /health': () => [200, { status: 'ok' }],
   'GET /api/info': () => [200, info()],
@@ -198,6 +210,7 @@ const kRoutes = {
   'POST /api/step': step,
   'POST /api/live': live,
   'POST /api/caption': caption,
+  'POST /api/look': look,
 };
 
 function asset(dist, path) {

@@ -62,12 +62,35 @@ export function panel(map: ImageMap, step: ImageStep, side: number = kSide): HTM
     context.strokeRect(box.x * scale, box.y * scale, box.width * scale, box.height * scale);
   }
   context.globalAlpha = 1;
+  drawPath(context, step, scale);
   return canvas;
+}
+
+// A line from place to place, and on each the number of the look.
+function drawPath(context: CanvasRenderingContext2D, step: ImageStep, scale: number): void {
+  const places = (step.path ?? []).map(([x, y]) => [(x + 0.5) * scale, (y + 0.5) * scale]);
+  if (places.length === 0) return;
+  context.beginPath();
+  for (const [x, y] of places) context.lineTo(x, y);
+  context.stroke();
+  context.font = 'bold 11px sans-serif';
+  context.textAlign = 'center';
+  context.textBaseline = 'middle';
+  for (let at = places.length - 1; at >= 0; --at) {
+    const [x, y] = places[at];
+    context.beginPath();
+    context.arc(x, y, 8, 0, 2 * Math.PI);
+    context.fillStyle = '#b04800';
+    context.fill();
+    context.fillStyle = '#ffffff';
+    context.fillText(String(at + 1), x, y);
+  }
 }
 
 /** Where a step looked most, in words: the third of the picture its heaviest cell lies in. */
 export function tellStep(step: ImageStep): string {
   const grid = step.grid;
+  if (step.path && step.path.length > 0) return `${step.label}: ${step.path.map(([x, y]) => `${x}, ${y}`).join(' to ')}`;
   if (!grid || grid.weights.length === 0) return `“${step.label}”`;
   let best = 0;
   grid.weights.forEach((weight, at) => {

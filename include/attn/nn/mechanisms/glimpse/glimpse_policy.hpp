@@ -6,6 +6,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstdint>
+#include <optional>
 
 #include "attn/nn/linear.hpp"
 #include "attn/tensor/random.hpp"
@@ -31,22 +32,25 @@ struct GlimpsePolicyResult {
 
 /// mean = tanh(location h + b), b_t = baseline h + b,
 /// reinforce_loss = -mean_b sum_t log_prob stop(R - b_t),
-/// baseline_loss = mean_b sum_t (R - b_t)^2.
+/// baseline_loss = mean_b sum_t (R - b_t)^2, R being R_t where each step has its own.
 class GlimpsePolicy : public Module {
  public:
   explicit GlimpsePolicy(const GlimpsePolicyOptions& options);
 
   /// [..., hidden_dim] -> [..., 2]: the place looked at when nothing is drawn.
   Tensor mean(const Tensor& hidden) const;
-  /// A place around the mean; without gradient.
-  Tensor draw(const Tensor& hidden, Random& random) const;
+  /// A place around the mean; without gradient. A sigma that is told stands in the place of the
+  /// options', here and in forward().
+  Tensor draw(const Tensor& hidden, Random& random, std::optional<double> sigma = {}) const;
 
-  /// hidden [batch, steps, hidden_dim], sample [batch, steps, 2] as drawn, reward [batch].
-  GlimpsePolicyResult forward(const Tensor& hidden, const Tensor& sample,
-                              const Tensor& reward) const;
+  /// hidden [batch, steps, hidden_dim], sample [batch, steps, 2] as drawn, reward [batch], or
+  /// [batch, steps] where a step is told from the others by what came after it.
+  GlimpsePolicyResult forward(const Tensor& hidden, const Tensor& sample, const Tensor& reward,
+                              std::optional<double> sigma = {}) const;
 
  private:
   Tensor seen(const Tensor& hidden) const;
+  double checked(std::optional<double> sigma) const;
 
   GlimpsePolicyOptions options_;
   Linear location_;  ///< [2, hidden_dim] with bias
