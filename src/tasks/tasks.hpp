@@ -27,6 +27,7 @@ const Task& parse_task();
 const Task& classify_task();
 const Task& look_task();
 const Task& paint_task();
+const Task& transcribe_task();
 
 std::vector<const Task*> shipped_tasks();
 

@@ -53,7 +53,6 @@ constexpr Command kCommands[] = {
     {"serve", add_serve},
     {"score", add_score},
     {"embed", add_embed},
-    {"transcribe", add_transcribe},
 };
 
 /// Whether the command `name` has a part in what begins with the word `asked`: describing the

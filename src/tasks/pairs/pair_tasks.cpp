@@ -432,6 +432,7 @@ std::vector<const Task*> shipped_tasks() {
   tasks.push_back(&classify_task());
   tasks.push_back(&look_task());
   tasks.push_back(&paint_task());
+  tasks.push_back(&transcribe_task());
   return tasks;
 }
 
