@@ -1,0 +1,41 @@
+/// The data of the taught transcriber: AN4, spelt words, numbers and commands of 84 speakers.
+
+#pragma once
+
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attn/tasks/answer.hpp"
+#include "attn/tasks/corpus.hpp"
+#include "attn/tasks/fetch/prepared.hpp"
+#include "tasks/las/features.hpp"
+
+namespace attn::tasks::las {
+
+/// The parts of an input, one of them: a Sound, or its frames as bytes, a Picture kBands wide.
+inline constexpr const char* kSound = "sound";
+inline constexpr const char* kFrames = "log_mel";
+
+/// The table of utterances, and the frames of all of them.
+const std::vector<PreparedFile>& prepared_files();
+
+/// Lines of offset into `frames`, count of frames, train or test, speaker, utterance, words.
+/// Every tenth of the speakers to learn from, by name, is development. A target is the words
+/// as `written` has them. FileError, which begins with `where`, for anything else.
+Corpus parse_utterances(std::string_view table, std::string_view frames,
+                        const std::function<std::string(const std::string& words)>& written,
+                        const std::string& where);
+
+/// Words as they are: nothing is changed.
+std::string as_characters(const std::string& words);
+
+Picture picture_of(LogMel sound);
+/// What an input holds; a sound is read and its frames are made.
+LogMel frames_of(const Input& input);
+
+}  // namespace attn::tasks::las

@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tasks/las/network.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "attn/core/dtype.hpp"
+#include "attn/core/error.hpp"
+#include "attn/maps/map.hpp"
+#include "attn/nn/init.hpp"
+#include "attn/nn/linear.hpp"
+#include "attn/nn/mechanisms/applied/las_listener_layer.hpp"
+#include "attn/tasks/answer.hpp"
+#include "attn/tasks/corpus.hpp"
+#include "attn/tasks/learner.hpp"
+#include "attn/tasks/network.hpp"
+#include "attn/tasks/transcribe/samples.hpp"
+#include "attn/tasks/value.hpp"
+#include "attn/tensor/ops/loss.hpp"
+#include "attn/tensor/ops/normalise.hpp"
+#include "attn/tensor/ops/pointwise.hpp"
+#include "attn/tensor/ops/reduce.hpp"
+#include "attn/tensor/random.hpp"
+#include "attn/tensor/tensor.hpp"
+#include "attn/text/tokeniser.hpp"
+#include "tasks/las/augment.hpp"
+#include "tasks/las/data.hpp"
+#include "tasks/las/features.hpp"
+#include "tasks/las/listener.hpp"
+#include "tasks/las/search.hpp"
+
+namespace attn::tasks::las {
+namespace {
+
+using Json = nlohmann::json;
+
+/// Seconds that are read, those that were learnt from, and the least with a frame to look at.
+constexpr double kMostSeconds = 30.0;
+constexpr double kUsualSeconds = 8.0;
+constexpr std::int64_t kLeastFrames = 8;
+/// Utterances up to this length may be joined to a longer one while learning.
+constexpr std::int64_t kShortFrames = 250;
+/// What a batch costs beside its frames, so that short utterances do not make huge ones.
+constexpr std::int64_t kCostOfOne = 60;
+constexpr std::int64_t kBlank = text::Mark::pad;
+constexpr std::int64_t kFirstToken = text::Mark::unknown + 1;
+/// Of targets that count for nothing.
+constexpr std::int64_t kIgnored = -1;
+
+/// What is learnt from in one row of a batch.
+struct Heard {
+  Recording recording;
+  Tokens tokens;
+};
+
+/// Frames of the listener that alignments of these tokens need: a blank parts equal ones.
+std::int64_t least_frames(const Tokens& tokens) {
+  auto need = static_cast<std::int64_t>(tokens.size());
+  for (std::size_t i = 1; i < tokens.size(); ++i) need += tokens[i] == tokens[i - 1] ? 1 : 0;
+  // Each of the pyramid's two layers may drop an odd last frame.
+  return std::max(kLeastFrames, kReduction * need + kReduction - 1);
+}
+
+struct FrameBatch {
+  Tensor frames;   ///< [batch, longest, kBands]
+  Tensor lengths;  ///< i64 [batch]
+};
+
+FrameBatch padded(std::span<const Heard> batch, Device device) {
+  std::int64_t longest = 0;
+  for (const Heard& one : batch) longest = std::max(longest, one.recording.frames);
+  const auto rows = static_cast<std::int64_t>(batch.size());
+  std::vector<float> values(static_cast<std::size_t>(rows * longest * kBands), 0.0F);
+  std::vector<std::int64_t> lengths;
+  for (std::size_t row = 0; row < batch.size(); ++row) {
+    const Recording& recording = batch[row].recording;
+    std::copy(recording.values.begin(), recording.values.end(),
+              values.begin() + static_cast<std::ptrdiff_t>(row) * longest * kBands);
+    lengths.push_back(recording.frames);
+  }
+  return {Tensor::from(values, {rows, longest, kBands}).to(device),
+          Tensor::from(lengths, {rows})};
+}
+
+/// Tokens behind `front`, before `back`, which fills the rest: i64 [batch, longest + 1].
+Tensor padded_tokens(std::span<const Heard> batch, std::optional<std::int64_t> front,
+                     std::optional<std::int64_t> back, std::int64_t rest) {
+  std::size_t longest = 0;
+  for (const Heard& one : batch) longest = std::max(longest, one.tokens.size());
+  const std::size_t columns = longest + (front || back ? 1 : 0);
+  std::vector<std::int64_t> ids(batch.size() * columns, rest);
+  for (std::size_t row = 0; row < batch.size(); ++row) {
+    std::size_t at = row * columns;
+    if (front) ids[at++] = *front;
+    for (const std::int64_t token : batch[row].tokens) ids[at++] = token;
+    if (back) ids[at] = *back;
+  }
+  return Tensor::from(ids, {static_cast<std::int64_t>(batch.size()),
+                            static_cast<std::int64_t>(columns)});
+}
+
+const text::Tokeniser& vocabulary_of(const Lexicon& lexicon, const std::string& where) {
+  const auto at = lexicon.vocabularies.find(kTokens);
+  if (at == lexicon.vocabularies.end())
+    fail<FileError>(where, ": there is no vocabulary of ", kTokens);
+  return at->second;
+}
+
+double seconds_of(std::int64_t samples) {
+  return static_cast<double>(samples) / static_cast<double>(kRate);
+}
+
+/// Two digits behind the point.
+double rounded(double seconds) {
+  return std::round(100.0 * seconds) / 100.0;
+}
+
+class LasNetwork final : public Network {
+ public:
+  LasNetwork(const Json& model, const text::Tokeniser& vocabulary)
+      : model_(model),
+        vocabulary_(vocabulary),
+        listener_(add("listener", Listener(whole("hidden"), real("dropout")))),
+        alignments_(add("alignments", nn::Linear({.in = 2 * whole("hidden"),
+                                                  .out = vocabulary.size()}))) {
+    if (!has_attention()) return;
+    speller_ = add("speller", Speller({.attention = word("attention"),
+                                       .location = word("location"),
+                                       .vocabulary = vocabulary.size(),
+                                       .heard = 2 * whole("hidden"),
+                                       .embedding = whole("embedding"),
+                                       .hidden = whole("spell"),
+                                       .score = whole("score"),
+                                       .channels = whole("channels"),
+                                       .width = whole("width"),
+                                       .dropout = real("dropout")}));
+  }
+
+  std::string kind() const override {
+    if (!has_attention()) return "ctc";
+    return word("location") == "none" ? "las" : "las_location";
+  }
+
+  Learner::Lesson loss(std::span<const Example* const> batch) const override {
+    Random own(nn::random().next());
+    std::vector<Heard> heard;
+    for (std::size_t row = 0; row < batch.size(); ++row) heard.push_back(changed_row(batch, row, own));
+    const FrameBatch frames = padded(heard, device());
+    const nn::Listened listened = listener_(frames.frames, frames.lengths);
+    std::int64_t count = 0;
+    for (const Heard& one : heard) count += static_cast<std::int64_t>(one.tokens.size()) + 1;
+    const double share = has_attention() ? real("ctc") : 1.0;
+    Tensor total;
+    if (share > 0.0) total = alignment_loss(heard, listened) * share;
+    if (share < 1.0) {
+      const Tensor spelling = spelling_loss(heard, listened, own) * (1.0 - share);
+      total = total.defined() ? total + spelling : spelling;
+    }
+    return {total, count};
+  }
+
+  std::int64_t cost(const Example& example) const override {
+    return example.input().find<Picture>(kFrames)->height + kCostOfOne;
+  }
+
+  std::string refusal(const Input& input) const override {
+    if (const auto* picture = input.find<Picture>(kFrames))
+      return picture->width == kBands && picture->height >= kLeastFrames &&
+                     std::ssize(picture->pixels) == kBands * picture->height
+                 ? ""
+                 : "has no frames of 26 bands";
+    const auto* sound = input.find<Sound>(kSound);
+    if (sound == nullptr) return "is no sound";
+    const std::int64_t size = SoundSamples(*sound).size();
+    const double seconds = seconds_of(size);
+    if (size < kWindow + (kLeastFrames - 1) * kHop)
+      return "lasts " + std::to_string(size) + " samples of 16,000 a second; a tenth of a second "
+             "and more can be read";
+    if (seconds > kMostSeconds)
+      return "lasts " + std::to_string(std::llround(seconds)) +
+             " s; the taught model reads at most 30";
+    return "";
+  }
+
+  std::vector<Reply> answer(std::span<const Input> inputs,
+                            const Choices& choices) const override {
+    std::vector<Reply> replies;
+    replies.reserve(inputs.size());
+    for (const Input& input : inputs) replies.push_back(reply(input, choices));
+    return replies;
+  }
+
+  maps::Map map(const Input& input, const Piece& piece, std::string_view) const override {
+    const Answer& answer = piece.answers.front();
+    if (answer.weights.empty())
+      fail("a model of alignments alone has no attention to draw; --attention additive has");
+    const LogMel sound = frames_of(input);
+    maps::Speech picture;
+    picture.title = answer.text;
+    picture.caption = "Above, how loud each band of mel is; below, for each token that was written, "
+                      "the weights of the frames it looked at";
+    picture.seconds = static_cast<double>(sound.frames * kHop) / static_cast<double>(kRate);
+    picture.hertz = band_corners().back();
+    picture.spectrogram = spectrogram_of(sound);
+    const auto columns = static_cast<std::int64_t>(answer.weights.size()) /
+                         (static_cast<std::int64_t>(answer.target.size()) + 1);
+    picture.weights.rows = answer.target.size();
+    picture.weights.columns = static_cast<std::size_t>(sound.frames);
+    for (std::size_t row = 0; row < answer.target.size(); ++row) {
+      const float* weights = answer.weights.data() + static_cast<std::int64_t>(row) * columns;
+      const auto at = static_cast<double>(std::max_element(weights, weights + columns) - weights);
+      picture.words.push_back(vocabulary_.label(answer.target[row]));
+      picture.begins.push_back(kFrameSeconds * at);
+      picture.ends.push_back(std::min(picture.seconds, kFrameSeconds * (at + 1.0)));
+      // A frame of the listener is four of the sound; an odd rest was not heard.
+      for (std::int64_t frame = 0; frame < sound.frames; ++frame)
+        picture.weights.values.push_back(
+            frame / kReduction < columns ? std::clamp(weights[frame / kReduction], 0.0F, 1.0F) : 0.0F);
+    }
+    return picture;
+  }
+
+ private:
+  const Json& at(const char* name) const { return model_.at(name); }
+  std::int64_t whole(const char* name) const { return at(name).get<std::int64_t>(); }
+  double real(const char* name) const { return at(name).get<double>(); }
+  const std::string& word(const char* name) const { return at(name).get_ref<const std::string&>(); }
+  bool has_attention() const { return word("attention") != "none"; }
+
+  Changes changes() const {
+    return {.speed = real("speed"),
+            .warp = real("warp"),
+            .band_mask = real("band_mask"),
+            .frame_mask = real("frame_mask"),
+            .masks = whole("masks")};
+  }
+
+  static Recording recording_of_example(const Example& example) {
+    return recording_of(frames_of(example.input()));
+  }
+
+  /// A row of a batch as it is heard this time; a short one may get another one behind it, so
+  /// that what was said is not known by heart.
+  Heard changed_row(std::span<const Example* const> batch, std::size_t row, Random& random) const {
+    std::string target = batch[row]->targets.front();
+    Recording recording = recording_of_example(*batch[row]);
+    const std::size_t other = random.next() % batch.size();
+    if (draw(random) < real("join") && recording.frames <= kShortFrames) {
+      const Recording second = recording_of_example(*batch[other]);
+      if (second.frames <= kShortFrames) {
+        recording = joined(recording, second);
+        target += " " + batch[other]->targets.front();
+      }
+    }
+    Heard heard{{}, vocabulary_.encode(target)};
+    heard.recording = changed(recording, changes(), least_frames(heard.tokens), random);
+    normalise(heard.recording);
+    mask(heard.recording, changes(), random);
+    return heard;
+  }
+
+  /// The mean over the tokens of -log p(tokens), all alignments together.
+  Tensor alignment_loss(std::span<const Heard> heard, const nn::Listened& listened) const {
+    std::vector<std::int64_t> counts;
+    // Few rows.
+    // NOLINTNEXTLINE(performance-inefficient-vector-operation)
+    for (const Heard& one : heard) counts.push_back(static_cast<std::int64_t>(one.tokens.size()));
+    const auto rows = static_cast<std::int64_t>(counts.size());
+    double tokens = 0.0;
+    for (const std::int64_t count : counts) tokens += static_cast<double>(count);
+    const Tensor losses = ctc_loss(alignments_(listened.output),
+                                   padded_tokens(heard, {}, {}, kBlank),
+                                   {listened.lengths, Tensor::from(counts, {rows})}, kBlank);
+    return sum(losses) * (1.0 / std::max(1.0, tokens));
+  }
+
+  Tensor spelling_loss(std::span<const Heard> heard, const nn::Listened& listened,
+                       Random& random) const {
+    Tensor before = padded_tokens(heard, text::Mark::bos, {}, text::Mark::pad);
+    // A speller that cannot trust the token before listens.
+    auto* ids = before.mutable_data<std::int64_t>();
+    for (std::int64_t i = 0; i < before.numel(); ++i)
+      if (ids[i] >= kFirstToken && draw(random) < real("token_dropout")) ids[i] = text::unknown;
+    const Tensor targets = padded_tokens(heard, {}, text::Mark::eos, kIgnored);
+    const Tensor logits =
+        speller_->read(speller_->memory(listened.output, listened.lengths), before.to(device()));
+    return cross_entropy(logits, targets.to(device()),
+                         {.smoothing = real("spell_smoothing"), .ignore_index = kIgnored});
+  }
+
+  Reply reply(const Input& input, const Choices& choices) const {
+    const LogMel sound = frames_of(input);
+    Heard one{recording_of(sound), {}};
+    normalise(one.recording);
+    const FrameBatch frames = padded({&one, 1}, device());
+    const nn::Listened listened = listener_(frames.frames, frames.lengths);
+    const std::int64_t count = listened.output.size(1);
+    const std::vector<float> logs =
+        log_softmax(alignments_(listened.output)).to(DType::f32).to_vector<float>();
+    const PrefixScorer scorer({logs.begin(), logs.end()}, count, kBlank);
+    const SearchHow how{.beam = choices.beam.value_or(whole("beam")),
+                        .ctc = has_attention() ? real("search_ctc") : 1.0,
+                        .first = kFirstToken,
+                        .end = text::Mark::eos};
+    const auto best = static_cast<std::size_t>(std::max<std::int64_t>(1, choices.best));
+    Reply reply;
+    for (Spelt& spelt : search(speller_ ? &*speller_ : nullptr, listened.output, scorer, how,
+                               vocabulary_.size(), best))
+      reply.answers.push_back(answer_of(std::move(spelt), count));
+    const double seconds = seconds_of(sound.frames * kHop);
+    if (seconds > kUsualSeconds) {
+      reply.unfamiliar = true;
+      reply.notes.push_back("the model learnt from sounds of up to 7 s; this one lasts " +
+                            std::to_string(std::llround(seconds)) + " s");
+    }
+    if (reply.answers.front().text.empty()) reply.notes.emplace_back("no words were heard");
+    reply.pieces.push_back({"", false, {}, reply.answers});
+    return reply;
+  }
+
+  Answer answer_of(Spelt spelt, std::int64_t frames) const {
+    Answer answer;
+    answer.text = vocabulary_.decode(spelt.tokens);
+    answer.score = answer.log_probability = spelt.score;
+    answer.finished = spelt.finished;
+    answer.target = std::move(spelt.tokens);
+    answer.weights = std::move(spelt.weights);
+    if (!answer.weights.empty()) answer.table = times_of(answer, frames);
+    return answer;
+  }
+
+  /// Words, or phones, with the seconds of the frames that their tokens looked at most.
+  Table times_of(const Answer& answer, std::int64_t frames) const {
+    Table table{{vocabulary_.units() == text::Units::characters ? "word" : "phone", "begin", "end"},
+                {}};
+    std::string word;
+    std::int64_t first = frames;
+    std::int64_t last = 0;
+    const auto end_word = [&] {
+      if (!word.empty())
+        table.rows.push_back({word, rounded(kFrameSeconds * static_cast<double>(first)),
+                              rounded(kFrameSeconds * static_cast<double>(last + 1))});
+      word.clear();
+      first = frames;
+      last = 0;
+    };
+    for (std::size_t row = 0; row < answer.target.size(); ++row) {
+      const std::int64_t token = answer.target[row];
+      const std::string text = vocabulary_.decode({&token, 1});
+      if (text == " ") {
+        end_word();
+        continue;
+      }
+      const float* weights = answer.weights.data() + static_cast<std::int64_t>(row) * frames;
+      const std::int64_t at = std::max_element(weights, weights + frames) - weights;
+      word += text;
+      first = std::min(first, at);
+      last = std::max(last, at);
+      if (vocabulary_.units() != text::Units::characters) end_word();
+    }
+    end_word();
+    return table;
+  }
+
+  /// The highest band first, the loudest 1.
+  static maps::Matrix spectrogram_of(const LogMel& sound) {
+    maps::Matrix matrix{static_cast<std::size_t>(kBands), static_cast<std::size_t>(sound.frames), {}};
+    const auto [low, high] = std::minmax_element(sound.values.begin(), sound.values.end());
+    const double span = std::max(1.0, static_cast<double>(*high) - static_cast<double>(*low));
+    for (std::int64_t band = kBands; band-- > 0;)
+      for (std::int64_t frame = 0; frame < sound.frames; ++frame) {
+        const auto value =
+            static_cast<double>(sound.values[static_cast<std::size_t>(frame * kBands + band)]);
+        matrix.values.push_back(static_cast<float>((value - static_cast<double>(*low)) / span));
+      }
+    return matrix;
+  }
+
+  Json model_;
+  text::Tokeniser vocabulary_;
+  Listener listener_;
+  nn::Linear alignments_;  ///< what CTC reads
+  std::optional<Speller> speller_;
+};
+
+}  // namespace
+
+std::shared_ptr<Network> make_network(const Json& model, const Lexicon& lexicon,
+                                      const std::string& where) {
+  if (model.at("width").get<std::int64_t>() % 2 == 0)
+    fail<FileError>(where, ": model.width is ", model.at("width").dump(),
+                    "; an odd width is accepted, so that a frame lies in its middle");
+  return std::make_shared<LasNetwork>(model, vocabulary_of(lexicon, where));
+}
+
+}  // namespace attn::tasks::las
