@@ -49,6 +49,8 @@ using Json = nlohmann::json;
 constexpr double kMostSeconds = 30.0;
 constexpr double kUsualSeconds = 8.0;
 constexpr std::int64_t kLeastFrames = 8;
+/// A sound whose loudest band stays below is silent: a speaker's room has more.
+constexpr std::uint8_t kSilence = 8;
 /// Utterances up to this length may be joined to a longer one while learning.
 constexpr std::int64_t kShortFrames = 250;
 /// What a batch costs beside its frames, so that short utterances do not make huge ones.
@@ -203,6 +205,7 @@ class LasNetwork final : public Network {
 
   maps::Map map(const Input& input, const Piece& piece, std::string_view) const override {
     const Answer& answer = piece.answers.front();
+    if (answer.target.empty()) fail("no words were heard; there is nothing to draw");
     if (answer.weights.empty())
       fail("a model of alignments alone has no attention to draw; --attention additive has");
     const LogMel sound = frames_of(input);
@@ -301,6 +304,8 @@ class LasNetwork final : public Network {
 
   Reply reply(const Input& input, const Choices& choices) const {
     const LogMel sound = frames_of(input);
+    if (*std::max_element(sound.values.begin(), sound.values.end()) < kSilence)
+      return silent_reply();
     Heard one{recording_of(sound), {}};
     normalise(one.recording);
     const FrameBatch frames = padded({&one, 1}, device());
@@ -325,6 +330,15 @@ class LasNetwork final : public Network {
                             std::to_string(std::llround(seconds)) + " s");
     }
     if (reply.answers.front().text.empty()) reply.notes.emplace_back("no words were heard");
+    reply.pieces.push_back({"", false, {}, reply.answers});
+    return reply;
+  }
+
+  static Reply silent_reply() {
+    Reply reply;
+    Answer& none = reply.answers.emplace_back();
+    none.finished = true;
+    reply.notes.emplace_back("the sound is silent; no words were heard");
     reply.pieces.push_back({"", false, {}, reply.answers});
     return reply;
   }
