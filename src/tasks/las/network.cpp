@@ -235,10 +235,10 @@ class LasNetwork final : public Network {
   }
 
  private:
-  const Json& at(const char* name) const { return model_.at(name); }
-  std::int64_t whole(const char* name) const { return at(name).get<std::int64_t>(); }
-  double real(const char* name) const { return at(name).get<double>(); }
-  const std::string& word(const char* name) const { return at(name).get_ref<const std::string&>(); }
+  const Json& option(const char* name) const { return model_.at(name); }
+  std::int64_t whole(const char* name) const { return option(name).get<std::int64_t>(); }
+  double real(const char* name) const { return option(name).get<double>(); }
+  const std::string& word(const char* name) const { return option(name).get_ref<const std::string&>(); }
   bool has_attention() const { return word("attention") != "none"; }
 
   Changes changes() const {

@@ -289,7 +289,7 @@ TEST(LasListener, OfABatchIsThatOfItsRows) {
   const nn::Listened both =
       listener(frames, Tensor::from(std::vector<std::int64_t>{15, 9}, {2}));
   EXPECT_EQ(both.lengths.to_vector<std::int64_t>(), (std::vector<std::int64_t>{3, 2}));
-  EXPECT_EQ(both.output.shape().text(), Shape({2, 3, 8}).text());
+  EXPECT_TRUE(both.output.shape() == (Shape{2, 3, 8}));
   const nn::Listened one = listener(frames.slice(0, 1, 2).slice(1, 0, 9),
                                     Tensor::from(std::vector<std::int64_t>{9}, {1}));
   test::expect_close(one.output, both.output.slice(0, 1, 2).slice(1, 0, 2), test::kDoubleSum);
@@ -317,7 +317,11 @@ TEST(LasMonotone, CountsStepsThatDoNotGoBack) {
 class LettersTask final : public LasTask {
  public:
   const TaskCard& card() const override {
-    static const TaskCard kCard{.name = "letters", .metric = "WER"};
+    static const TaskCard kCard{.name = "letters",
+                                .about = "made sounds become letters",
+                                .title = "Letters",
+                                .help = "",
+                                .metric = "WER"};
     return kCard;
   }
   Corpus corpus(const nlohmann::json&, const Say&) const override {
@@ -377,7 +381,7 @@ class LasTaskTest : public testing::Test {
   static std::unique_ptr<Scratch> scratch_;
 };
 
-const LettersTask LasTaskTest::task_;
+const LettersTask LasTaskTest::task_{};
 std::unique_ptr<Scratch> LasTaskTest::scratch_ = std::make_unique<Scratch>();
 
 TEST_F(LasTaskTest, LearnsToSpellWhatItHearsInOrder) {
