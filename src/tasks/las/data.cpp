@@ -130,13 +130,25 @@ Corpus parse_utterances(std::string_view table, std::string_view frames,
   return corpus;
 }
 
-Picture picture_of(LogMel sound) {
-  return {.width = kBands, .height = sound.frames, .channels = 1, .pixels = std::move(sound.values)};
+Picture picture_of(const LogMel& sound) {
+  Picture picture{.width = sound.frames, .height = kBands, .channels = 1, .pixels = {}};
+  picture.pixels.reserve(sound.values.size());
+  for (std::int64_t band = kBands; band-- > 0;)
+    for (std::int64_t frame = 0; frame < sound.frames; ++frame)
+      picture.pixels.push_back(sound.values[static_cast<std::size_t>(frame * kBands + band)]);
+  return picture;
 }
 
 LogMel frames_of(const Input& input) {
-  if (const auto* picture = input.find<Picture>(kFrames))
-    return {picture->height, picture->pixels};
+  if (const auto* picture = input.find<Picture>(kFrames)) {
+    LogMel sound{picture->width, {}};
+    sound.values.reserve(picture->pixels.size());
+    for (std::int64_t frame = 0; frame < picture->width; ++frame)
+      for (std::int64_t band = kBands; band-- > 0;)
+        sound.values.push_back(
+            picture->pixels[static_cast<std::size_t>(band * picture->width + frame)]);
+    return sound;
+  }
   const auto* sound = input.find<Sound>(kSound);
   if (sound == nullptr) fail("attn::tasks::las: the input has no sound");
   const SoundSamples samples(*sound);

@@ -17,7 +17,8 @@
 
 namespace attn::tasks::las {
 
-/// The parts of an input, one of them: a Sound, or its frames as bytes, a Picture kBands wide.
+/// The parts of an input, one of them: a Sound, or its frames, a Picture kBands high whose first
+/// row is the highest band.
 inline constexpr const char* kSound = "sound";
 inline constexpr const char* kFrames = "log_mel";
 
@@ -34,7 +35,7 @@ Corpus parse_utterances(std::string_view table, std::string_view frames,
 /// Words as they are: nothing is changed.
 std::string as_characters(const std::string& words);
 
-Picture picture_of(LogMel sound);
+Picture picture_of(const LogMel& sound);
 /// What an input holds; a sound is read and its frames are made.
 LogMel frames_of(const Input& input);
 

@@ -173,13 +173,13 @@ class LasNetwork final : public Network {
   }
 
   std::int64_t cost(const Example& example) const override {
-    return example.input().find<Picture>(kFrames)->height + kCostOfOne;
+    return example.input().find<Picture>(kFrames)->width + kCostOfOne;
   }
 
   std::string refusal(const Input& input) const override {
     if (const auto* picture = input.find<Picture>(kFrames))
-      return picture->width == kBands && picture->height >= kLeastFrames &&
-                     std::ssize(picture->pixels) == kBands * picture->height
+      return picture->height == kBands && picture->width >= kLeastFrames &&
+                     std::ssize(picture->pixels) == kBands * picture->width
                  ? ""
                  : "has no frames of 26 bands";
     const auto* sound = input.find<Sound>(kSound);
@@ -199,7 +199,10 @@ class LasNetwork final : public Network {
                             const Choices& choices) const override {
     std::vector<Reply> replies;
     replies.reserve(inputs.size());
-    for (const Input& input : inputs) replies.push_back(reply(input, choices));
+    for (const Input& input : inputs) {
+      replies.push_back(reply(input, choices));
+      if (choices.told && !choices.told(replies.back().answers.front().text + "\n")) break;
+    }
     return replies;
   }
 

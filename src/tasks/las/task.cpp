@@ -229,7 +229,7 @@ std::string LasTask::facts_text(const Corpus& corpus) const {
   std::set<std::string> words;
   for (const auto* part : {&corpus.train, &corpus.development, &corpus.test})
     for (const Example& example : *part) {
-      frames += std::get<Picture>(example.parts.at(kFrames)).height;
+      frames += std::get<Picture>(example.parts.at(kFrames)).width;
       std::istringstream rest(example.targets.front());
       for (std::string word; rest >> word;) words.insert(word);
     }

@@ -408,7 +408,7 @@ TEST_F(LasTaskTest, LearnsToSpellWhatItHearsInOrder) {
   const auto& speech = std::get<maps::Speech>(map);
   EXPECT_EQ(speech.words.size(), best.target.size());
   EXPECT_EQ(speech.weights.columns,
-            static_cast<std::size_t>(std::get<Picture>(input.parts.at(kFrames)).height));
+            static_cast<std::size_t>(std::get<Picture>(input.parts.at(kFrames)).width));
   const nlohmann::json json = model->json_of(input, reply, Detail::weights);
   EXPECT_EQ(json.at("text"), best.text);
   EXPECT_EQ(json.at("table").at("columns"), (nlohmann::json{"word", "begin", "end"}));
@@ -483,6 +483,18 @@ TEST(LasData, NamesTheLineThatIsWrong) {
   EXPECT_NE(problem("0\t20\ttrain\tann\tu1\tYES\n").find("speakers"), std::string::npos);
 }
 
+TEST(LasData, KeepsFramesInAPictureOfTheSound) {
+  LogMel sound{2, {}};
+  for (int i = 0; i < 2 * kBands; ++i) sound.values.push_back(static_cast<std::uint8_t>(i));
+  Input input;
+  input.parts.emplace(kFrames, picture_of(sound));
+  EXPECT_EQ(frames_of(input), sound);
+  const auto& picture = std::get<Picture>(input.parts.at(kFrames));
+  EXPECT_EQ(picture.width, 2);
+  EXPECT_EQ(picture.pixels[0], kBands - 1);  // the highest band of the first frame
+  EXPECT_EQ(picture.pixels[1], 2 * kBands - 1);
+}
+
 TEST(LasData, HoldsSpeakersOutForDevelopment) {
   const Spoken spoken = spoken_letters(320);
   const Corpus corpus =
@@ -502,7 +514,7 @@ TEST(LasCorpus, HasEightyFourSpeakers) {
   EXPECT_EQ(corpus.train.size() + corpus.development.size(), 948u);
   EXPECT_EQ(corpus.test.size(), 130u);
   EXPECT_EQ(corpus.train.front().targets.front(), "YES");
-  EXPECT_EQ(std::get<Picture>(corpus.train.front().parts.at(kFrames)).height, 98);
+  EXPECT_EQ(std::get<Picture>(corpus.train.front().parts.at(kFrames)).width, 98);
 }
 
 }  // namespace
