@@ -201,7 +201,8 @@ class LasNetwork final : public Network {
     replies.reserve(inputs.size());
     for (const Input& input : inputs) {
       replies.push_back(reply(input, choices));
-      if (choices.told && !choices.told(replies.back().answers.front().text + "\n")) break;
+      // Whoever listens reads lines; a sound that is short has no place to end in.
+      if (choices.told) choices.told(replies.back().answers.front().text + "\n");
     }
     return replies;
   }

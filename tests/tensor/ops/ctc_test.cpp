@@ -72,10 +72,11 @@ TEST(CtcLoss, IsTheSumOverAllPaths) {
       const Tensor logits = random_tensor("logits", {1, frames, 3}, -3.0, 3.0);
       const double want = by_hand(logits, labels, 0);
       const double got = ctc_loss(logits, row(labels)).item();
-      if (std::isinf(want))
+      if (std::isinf(want)) {
         EXPECT_EQ(got, std::numeric_limits<double>::infinity());
-      else
+      } else {
         EXPECT_NEAR(got, want, test::kDoubleSum) << frames << " frames, " << labels.size();
+      }
     }
 }
 
