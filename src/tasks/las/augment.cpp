@@ -67,8 +67,8 @@ void normalise(Recording& recording) {
 }
 
 Recording stretched(const Recording& recording, double factor) {
-  const auto frames = std::max<std::int64_t>(
-      1, std::llround(static_cast<double>(recording.frames) * factor));
+  const auto frames =
+      std::max<std::int64_t>(1, std::llround(static_cast<double>(recording.frames) * factor));
   Recording result{frames, {}};
   result.values.reserve(static_cast<std::size_t>(frames) * kWide);
   for (std::int64_t frame = 0; frame < frames; ++frame) {

@@ -26,11 +26,11 @@ void normalise(Recording& recording);
 
 /// Shares that bound the draws; 0 leaves that part out.
 struct Changes {
-  double speed = 0.0;           ///< faster or slower by up to this
-  double warp = 0.0;            ///< bands move up or down by up to this: other throats
-  double band_mask = 0.0;       ///< of the bands, hidden in one go
-  double frame_mask = 0.0;      ///< of the frames, hidden in one go
-  std::int64_t masks = 2;       ///< of each kind
+  double speed = 0.0;       ///< faster or slower by up to this
+  double warp = 0.0;        ///< bands move up or down by up to this: other throats
+  double band_mask = 0.0;   ///< of the bands, hidden in one go
+  double frame_mask = 0.0;  ///< of the frames, hidden in one go
+  std::int64_t masks = 2;   ///< of each kind
 };
 
 /// As if it lasted `factor` times as long, between neighbouring frames a line.

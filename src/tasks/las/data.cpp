@@ -71,8 +71,8 @@ Utterance utterance_of(std::string_view line, std::string_view frames,
     fail<FileError>(place, ": part ", files::in_quotes(columns[2]),
                     "; train and test are accepted");
   if (columns[5].empty()) fail<FileError>(place, " has no words");
-  const std::string_view bytes = frames.substr(static_cast<std::size_t>(offset),
-                                               static_cast<std::size_t>(count * kBands));
+  const std::string_view bytes =
+      frames.substr(static_cast<std::size_t>(offset), static_cast<std::size_t>(count * kBands));
   Example example;
   example.id = columns[4];
   example.targets = {written(std::string(columns[5]))};
@@ -124,8 +124,8 @@ Corpus parse_utterances(std::string_view table, std::string_view frames,
     (held_out ? corpus.development : corpus.train).push_back(std::move(one.example));
   }
   if (corpus.train.empty() || corpus.development.empty())
-    fail<FileError>(where, ": utterances of ", speakers.size(),
-                    " speakers to learn from; ", kSpeakersOfOne, " and more are accepted");
+    fail<FileError>(where, ": utterances of ", speakers.size(), " speakers to learn from; ",
+                    kSpeakersOfOne, " and more are accepted");
   corpus.notes.push_back("speakers of the development and of the test part are in no other");
   return corpus;
 }

@@ -17,8 +17,8 @@
 
 namespace attn::tasks::las {
 
-/// The parts of an input, one of them: a Sound, or its frames, a Picture kBands high whose first
-/// row is the highest band.
+/// The parts of an input, one of them: a Sound, or its frames, a Picture kBands high whose
+/// first row is the highest band.
 inline constexpr const char* kSound = "sound";
 inline constexpr const char* kFrames = "log_mel";
 

@@ -76,8 +76,8 @@ LogMel log_mel(std::span<const float> samples) {
     for (std::int64_t k = 0; k < kWindow; ++k) {
       const auto at = static_cast<std::size_t>(frame * kHop + k);
       const double before = at == 0 ? 0.0 : static_cast<double>(samples[at - 1]);
-      const double window = 0.5 - 0.5 * std::cos(2.0 * std::numbers::pi *
-                                                 static_cast<double>(k) / kWindow);
+      const double window =
+          0.5 - 0.5 * std::cos(2.0 * std::numbers::pi * static_cast<double>(k) / kWindow);
       spectrum[static_cast<std::size_t>(k)] =
           window * (static_cast<double>(samples[at]) - kEmphasis * before);
     }

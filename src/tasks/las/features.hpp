@@ -1,5 +1,5 @@
-/// What the listener reads of a sound: the loudness of 26 bands of mel a hundred times a second,
-/// a byte each.
+/// What the listener reads of a sound: the loudness of 26 bands of mel a hundred times a
+/// second, a byte each.
 
 #pragma once
 

@@ -33,9 +33,8 @@ Tensor repeat_rows(const Tensor& x, std::int64_t rows) {
 Listener::Listener(std::int64_t hidden, double dropout)
     : lower_(add("lower", nn::ListenerLayer({.in = kBands, .hidden = hidden}))),
       upper_(add("upper", nn::ListenerLayer({.in = 2 * hidden, .hidden = hidden}))),
-      top_(add("top", nn::Lstm({.in = 2 * hidden,
-                                .hidden = hidden,
-                                .direction = Direction::both}))),
+      top_(add("top",
+               nn::Lstm({.in = 2 * hidden, .hidden = hidden, .direction = Direction::both}))),
       dropout_(add("dropout", nn::Dropout(dropout))) {}
 
 nn::Listened Listener::operator()(const Tensor& frames, const Tensor& lengths) const {
@@ -47,12 +46,12 @@ nn::Listened Listener::operator()(const Tensor& frames, const Tensor& lengths) c
 
 Speller::Speller(const SpellerOptions& options)
     : guided_(options.location != "none"),
-      tokens_(add("tokens", nn::Embedding({.rows = options.vocabulary,
-                                           .features = options.embedding}))),
-      rnn_(add("rnn", nn::Lstm({.in = options.embedding + options.heard,
-                                .hidden = options.hidden}))),
-      mix_(add("mix", nn::Linear({.in = options.hidden + options.heard,
-                                  .out = options.hidden}))),
+      tokens_(add("tokens",
+                  nn::Embedding({.rows = options.vocabulary, .features = options.embedding}))),
+      rnn_(add("rnn",
+               nn::Lstm({.in = options.embedding + options.heard, .hidden = options.hidden}))),
+      mix_(add("mix",
+               nn::Linear({.in = options.hidden + options.heard, .out = options.hidden}))),
       out_(add("out", nn::Linear({.in = options.hidden, .out = options.vocabulary}))),
       dropout_(add("dropout", nn::Dropout(options.dropout))) {
   if (options.attention == "dot")
@@ -60,12 +59,11 @@ Speller::Speller(const SpellerOptions& options)
                                               .query_dim = options.hidden,
                                               .hidden = options.score}));
   else
-    additive_ =
-        add("attention", nn::LocationAwareAttention({.encoder_dim = options.heard,
-                                                     .query_dim = options.hidden,
-                                                     .hidden = options.score,
-                                                     .channels = options.channels,
-                                                     .width = options.width}));
+    additive_ = add("attention", nn::LocationAwareAttention({.encoder_dim = options.heard,
+                                                             .query_dim = options.hidden,
+                                                             .hidden = options.score,
+                                                             .channels = options.channels,
+                                                             .width = options.width}));
 }
 
 Speller::Memory Speller::Memory::repeated(std::int64_t rows) const {

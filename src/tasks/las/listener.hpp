@@ -41,20 +41,20 @@ class Listener : public nn::Module {
 };
 
 struct SpellerOptions {
-  std::string attention = "additive";   ///< or "dot"
-  std::string location = "convolved";   ///< or "none"
+  std::string attention = "additive";  ///< or "dot"
+  std::string location = "convolved";  ///< or "none"
   std::int64_t vocabulary = 0;
-  std::int64_t heard = 0;      ///< channels of the listener
+  std::int64_t heard = 0;  ///< channels of the listener
   std::int64_t embedding = 32;
   std::int64_t hidden = 128;
-  std::int64_t score = 64;     ///< hidden size of the score
-  std::int64_t channels = 8;   ///< of the convolution over the weights
-  std::int64_t width = 21;     ///< of its kernel
+  std::int64_t score = 64;    ///< hidden size of the score
+  std::int64_t channels = 8;  ///< of the convolution over the weights
+  std::int64_t width = 21;    ///< of its kernel
   double dropout = 0.0;
 };
 
-/// h_t = LSTM([E y_{t-1}; c_{t-1}], h_{t-1}), c_t = attention(h_t over what was heard, guided by
-/// the weights before), logits_t = W tanh(M [h_t; c_t]).
+/// h_t = LSTM([E y_{t-1}; c_{t-1}], h_{t-1}), c_t = attention(h_t over what was heard, guided
+/// by the weights before), logits_t = W tanh(M [h_t; c_t]).
 ///
 /// Additive attention with location is Chorowski et al., 2015; without it the convolution
 /// reads zeros, so that all else is the same. Dot is that of Chan et al., 2016.
@@ -72,7 +72,7 @@ class Speller : public nn::Module {
     Memory repeated(std::int64_t rows) const;
   };
   struct State {
-    Tensor hidden;   ///< [rows, hidden]
+    Tensor hidden;  ///< [rows, hidden]
     Tensor cell;
     Tensor context;  ///< [rows, channels]
     Tensor weights;  ///< [rows, frames]: the last look

@@ -108,8 +108,8 @@ Tensor padded_tokens(std::span<const Heard> batch, std::optional<std::int64_t> f
     for (const std::int64_t token : batch[row].tokens) ids[at++] = token;
     if (back) ids[at] = *back;
   }
-  return Tensor::from(ids, {static_cast<std::int64_t>(batch.size()),
-                            static_cast<std::int64_t>(columns)});
+  return Tensor::from(
+      ids, {static_cast<std::int64_t>(batch.size()), static_cast<std::int64_t>(columns)});
 }
 
 const text::Tokeniser& vocabulary_of(const Lexicon& lexicon, const std::string& where) {
@@ -134,8 +134,8 @@ class LasNetwork final : public Network {
       : model_(model),
         vocabulary_(vocabulary),
         listener_(add("listener", Listener(whole("hidden"), real("dropout")))),
-        alignments_(add("alignments", nn::Linear({.in = 2 * whole("hidden"),
-                                                  .out = vocabulary.size()}))) {
+        alignments_(add("alignments",
+                        nn::Linear({.in = 2 * whole("hidden"), .out = vocabulary.size()}))) {
     if (!has_attention()) return;
     speller_ = add("speller", Speller({.attention = word("attention"),
                                        .location = word("location"),
@@ -157,7 +157,8 @@ class LasNetwork final : public Network {
   Learner::Lesson loss(std::span<const Example* const> batch) const override {
     Random own(nn::random().next());
     std::vector<Heard> heard;
-    for (std::size_t row = 0; row < batch.size(); ++row) heard.push_back(changed_row(batch, row, own));
+    for (std::size_t row = 0; row < batch.size(); ++row)
+      heard.push_back(changed_row(batch, row, own));
     const FrameBatch frames = padded(heard, device());
     const nn::Listened listened = listener_(frames.frames, frames.lengths);
     std::int64_t count = 0;
@@ -187,7 +188,8 @@ class LasNetwork final : public Network {
     const std::int64_t size = SoundSamples(*sound).size();
     const double seconds = seconds_of(size);
     if (size < kWindow + (kLeastFrames - 1) * kHop)
-      return "lasts " + std::to_string(size) + " samples of 16,000 a second; a tenth of a second "
+      return "lasts " + std::to_string(size) +
+             " samples of 16,000 a second; a tenth of a second "
              "and more can be read";
     if (seconds > kMostSeconds)
       return "lasts " + std::to_string(std::llround(seconds)) +
@@ -215,8 +217,9 @@ class LasNetwork final : public Network {
     const LogMel sound = frames_of(input);
     maps::Speech picture;
     picture.title = answer.text;
-    picture.caption = "Above, how loud each band of mel is; below, for each token that was written, "
-                      "the weights of the frames it looked at";
+    picture.caption =
+        "Above, how loud each band of mel is; below, for each token that was written, "
+        "the weights of the frames it looked at";
     picture.seconds = static_cast<double>(sound.frames * kHop) / static_cast<double>(kRate);
     picture.hertz = band_corners().back();
     picture.spectrogram = spectrogram_of(sound);
@@ -226,14 +229,16 @@ class LasNetwork final : public Network {
     picture.weights.columns = static_cast<std::size_t>(sound.frames);
     for (std::size_t row = 0; row < answer.target.size(); ++row) {
       const float* weights = answer.weights.data() + static_cast<std::int64_t>(row) * columns;
-      const auto at = static_cast<double>(std::max_element(weights, weights + columns) - weights);
+      const auto at =
+          static_cast<double>(std::max_element(weights, weights + columns) - weights);
       picture.words.push_back(vocabulary_.label(answer.target[row]));
       picture.begins.push_back(kFrameSeconds * at);
       picture.ends.push_back(std::min(picture.seconds, kFrameSeconds * (at + 1.0)));
       // A frame of the listener is four of the sound; an odd rest was not heard.
       for (std::int64_t frame = 0; frame < sound.frames; ++frame)
         picture.weights.values.push_back(
-            frame / kReduction < columns ? std::clamp(weights[frame / kReduction], 0.0F, 1.0F) : 0.0F);
+            frame / kReduction < columns ? std::clamp(weights[frame / kReduction], 0.0F, 1.0F)
+                                         : 0.0F);
     }
     return picture;
   }
@@ -242,7 +247,9 @@ class LasNetwork final : public Network {
   const Json& option(const char* name) const { return model_.at(name); }
   std::int64_t whole(const char* name) const { return option(name).get<std::int64_t>(); }
   double real(const char* name) const { return option(name).get<double>(); }
-  const std::string& word(const char* name) const { return option(name).get_ref<const std::string&>(); }
+  const std::string& word(const char* name) const {
+    return option(name).get_ref<const std::string&>();
+  }
   bool has_attention() const { return word("attention") != "none"; }
 
   Changes changes() const {
@@ -259,7 +266,8 @@ class LasNetwork final : public Network {
 
   /// A row of a batch as it is heard this time; a short one may get another one behind it, so
   /// that what was said is not known by heart.
-  Heard changed_row(std::span<const Example* const> batch, std::size_t row, Random& random) const {
+  Heard changed_row(std::span<const Example* const> batch, std::size_t row,
+                    Random& random) const {
     std::string target = batch[row]->targets.front();
     Recording recording = recording_of_example(*batch[row]);
     const std::size_t other = random.next() % batch.size();
@@ -282,13 +290,14 @@ class LasNetwork final : public Network {
     std::vector<std::int64_t> counts;
     // Few rows.
     // NOLINTNEXTLINE(performance-inefficient-vector-operation)
-    for (const Heard& one : heard) counts.push_back(static_cast<std::int64_t>(one.tokens.size()));
+    for (const Heard& one : heard)
+      counts.push_back(static_cast<std::int64_t>(one.tokens.size()));
     const auto rows = static_cast<std::int64_t>(counts.size());
     double tokens = 0.0;
     for (const std::int64_t count : counts) tokens += static_cast<double>(count);
-    const Tensor losses = ctc_loss(alignments_(listened.output),
-                                   padded_tokens(heard, {}, {}, kBlank),
-                                   {listened.lengths, Tensor::from(counts, {rows})}, kBlank);
+    const Tensor losses =
+        ctc_loss(alignments_(listened.output), padded_tokens(heard, {}, {}, kBlank),
+                 {listened.lengths, Tensor::from(counts, {rows})}, kBlank);
     return sum(losses) * (1.0 / std::max(1.0, tokens));
   }
 
@@ -300,8 +309,8 @@ class LasNetwork final : public Network {
     for (std::int64_t i = 0; i < before.numel(); ++i)
       if (ids[i] >= kFirstToken && draw(random) < real("token_dropout")) ids[i] = text::unknown;
     const Tensor targets = padded_tokens(heard, {}, text::Mark::eos, kIgnored);
-    const Tensor logits =
-        speller_->read(speller_->memory(listened.output, listened.lengths), before.to(device()));
+    const Tensor logits = speller_->read(speller_->memory(listened.output, listened.lengths),
+                                         before.to(device()));
     return cross_entropy(logits, targets.to(device()),
                          {.smoothing = real("spell_smoothing"), .ignore_index = kIgnored});
   }
@@ -360,8 +369,9 @@ class LasNetwork final : public Network {
 
   /// Words, or phones, with the seconds of the frames that their tokens looked at most.
   Table times_of(const Answer& answer, std::int64_t frames) const {
-    Table table{{vocabulary_.units() == text::Units::characters ? "word" : "phone", "begin", "end"},
-                {}};
+    Table table{
+        {vocabulary_.units() == text::Units::characters ? "word" : "phone", "begin", "end"},
+        {}};
     std::string word;
     std::int64_t first = frames;
     std::int64_t last = 0;
@@ -393,7 +403,8 @@ class LasNetwork final : public Network {
 
   /// The highest band first, the loudest 1.
   static maps::Matrix spectrogram_of(const LogMel& sound) {
-    maps::Matrix matrix{static_cast<std::size_t>(kBands), static_cast<std::size_t>(sound.frames), {}};
+    maps::Matrix matrix{
+        static_cast<std::size_t>(kBands), static_cast<std::size_t>(sound.frames), {}};
     const auto [low, high] = std::minmax_element(sound.values.begin(), sound.values.end());
     const double span = std::max(1.0, static_cast<double>(*high) - static_cast<double>(*low));
     for (std::int64_t band = kBands; band-- > 0;)

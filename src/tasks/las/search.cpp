@@ -79,7 +79,8 @@ class Beam {
     if (speller_ == nullptr) return;
     std::vector<std::int64_t> last;
     // Few of them.
-    for (const Hypothesis& one : hypotheses_)  // NOLINT(performance-inefficient-vector-operation)
+    for (const Hypothesis& one :
+         hypotheses_)  // NOLINT(performance-inefficient-vector-operation)
       last.push_back(one.tokens.empty() ? kBegin : one.tokens.back());
     const auto rows = static_cast<std::int64_t>(last.size());
     state_ = speller_->step(memory_.repeated(rows), state_, Tensor::from(last, {rows}));

@@ -1,5 +1,5 @@
-/// The likeliest tokens of a sound: a beam whose hypotheses are scored by the speller and by the
-/// alignments of CTC at once. Watanabe et al., 2017, "Hybrid CTC/attention architecture".
+/// The likeliest tokens of a sound: a beam whose hypotheses are scored by the speller and by
+/// the alignments of CTC at once. Watanabe et al., 2017, "Hybrid CTC/attention architecture".
 
 #pragma once
 
@@ -27,7 +27,8 @@ class PrefixScorer {
   struct Prefix {
     std::int64_t count = 0;
     std::int64_t last = -1;
-    std::vector<double> spoken;  ///< log p of the frames up to each, which end with the last token
+    std::vector<double>
+        spoken;  ///< log p of the frames up to each, which end with the last token
     std::vector<double> silent;  ///< and which end with a blank
     double score = 0.0;          ///< log p of everything that begins so
   };

@@ -61,7 +61,8 @@ class Pronouncer {
   std::string operator()(const std::string& words) {
     std::istringstream rest(words);
     std::string phones;
-    for (std::string word; rest >> word;) phones += (phones.empty() ? "" : " ") + phones_of(word);
+    for (std::string word; rest >> word;)
+      phones += (phones.empty() ? "" : " ") + phones_of(word);
     return phones;
   }
 
@@ -99,7 +100,12 @@ Scores errors(std::span<const Example> examples, const std::vector<std::string>&
 
 Setting choice(const char* flag, const char* member, const char* help,
                std::vector<std::string> values) {
-  return {flag, member, Setting::About::model, "Listen", help, Setting::Kind::name,
+  return {flag,
+          member,
+          Setting::About::model,
+          "Listen",
+          help,
+          Setting::Kind::name,
           std::move(values)};
 }
 
@@ -123,15 +129,15 @@ std::vector<Setting> LasTask::settings() const {
               "What is written: characters, or phones, which a model of pronounce tells",
               Kind::name,
               {"characters", kPhones}},
-      Setting{"pronounce", "pronounce", About::data, "Data",
-              "The folder of that model", Kind::text},
-      choice("attention", "model.attention",
-             "How a speller compares: additive; dot, that of Listen, Attend and Spell; or none,\n"
-             "alignments alone",
-             {"additive", "dot", "none"}),
+      Setting{"pronounce", "pronounce", About::data, "Data", "The folder of that model",
+              Kind::text},
+      choice(
+          "attention", "model.attention",
+          "How a speller compares: additive; dot, that of Listen, Attend and Spell; or none,\n"
+          "alignments alone",
+          {"additive", "dot", "none"}),
       choice("location", "model.location",
-             "Whether additive attention knows where it looked before",
-             {"convolved", "none"}),
+             "Whether additive attention knows where it looked before", {"convolved", "none"}),
       number("hidden", "Of each direction of the listener", Kind::whole, 4, 1024),
       number("spell", "Size of the speller's state", Kind::whole, 4, 1024),
       number("embedding", "Size of a token's vector", Kind::whole, 1, 512),
@@ -204,9 +210,9 @@ Scores LasTask::score(std::span<const Example> examples, std::span<const Reply> 
 std::vector<Baseline> LasTask::baselines(const Corpus& corpus) const {
   std::map<std::string, std::int64_t> counts;
   for (const Example& example : corpus.train) ++counts[example.targets.front()];
-  const auto most = std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) {
-    return a.second < b.second;
-  });
+  const auto most =
+      std::max_element(counts.begin(), counts.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
   if (most == counts.end()) return {};
   const std::vector<std::string> texts(corpus.test.size(), most->first);
   return {{"always " + files::in_quotes(most->first) + ", which is said most often",
@@ -234,15 +240,15 @@ std::string LasTask::facts_text(const Corpus& corpus) const {
       for (std::string word; rest >> word;) words.insert(word);
     }
   const auto minutes = static_cast<double>(frames * kHop) / static_cast<double>(kRate) / 60.0;
-  std::string text = "\n  " + files::printable(corpus.name) + "\n  utterances: " +
-                     std::to_string(corpus.train.size()) + " train, " +
-                     std::to_string(corpus.development.size()) + " development, " +
-                     std::to_string(corpus.test.size()) + " test, " +
-                     std::to_string(static_cast<std::int64_t>(minutes)) + " minutes; " +
-                     std::to_string(words.size()) +
-                     (!corpus.train.empty() && is_phones(corpus.train.front())
-                          ? " different phones\n"
-                          : " different words\n");
+  std::string text =
+      "\n  " + files::printable(corpus.name) +
+      "\n  utterances: " + std::to_string(corpus.train.size()) + " train, " +
+      std::to_string(corpus.development.size()) + " development, " +
+      std::to_string(corpus.test.size()) + " test, " +
+      std::to_string(static_cast<std::int64_t>(minutes)) + " minutes; " +
+      std::to_string(words.size()) +
+      (!corpus.train.empty() && is_phones(corpus.train.front()) ? " different phones\n"
+                                                                : " different words\n");
   for (const std::string& note : corpus.notes) text += "  " + note + "\n";
   return text;
 }
@@ -298,9 +304,9 @@ Lexicon LasTask::lexicon(const Json& what, const Corpus& corpus, const TrainingT
   for (const Example& example : corpus.train) lines.push_back(example.targets.front());
   Lexicon lexicon;
   lexicon.vocabularies.emplace(
-      kTokens, text::Tokeniser::learn(what.at("units") == kPhones ? text::Units::words
-                                                                  : text::Units::characters,
-                                      lines, kMostTokens));
+      kTokens, text::Tokeniser::learn(
+                   what.at("units") == kPhones ? text::Units::words : text::Units::characters,
+                   lines, kMostTokens));
   return lexicon;
 }
 

@@ -43,7 +43,9 @@ class Alignments {
  public:
   Alignments(const std::int64_t* labels, std::int64_t count, std::int64_t frames,
              std::int64_t blank)
-      : frames_(frames), blank_(blank), states_(static_cast<std::size_t>(2 * count + 1), blank) {
+      : frames_(frames),
+        blank_(blank),
+        states_(static_cast<std::size_t>(2 * count + 1), blank) {
     for (std::int64_t i = 0; i < count; ++i)
       states_[static_cast<std::size_t>(2 * i + 1)] = labels[i];
   }
@@ -143,7 +145,8 @@ void log_softmax_of(const T* logits, std::int64_t rows, std::int64_t classes,
     const T* x = logits + row * classes;
     const double most = *std::max_element(x, x + classes);
     double sum = 0.0;
-    for (std::int64_t k = 0; k < classes; ++k) sum += std::exp(static_cast<double>(x[k]) - most);
+    for (std::int64_t k = 0; k < classes; ++k)
+      sum += std::exp(static_cast<double>(x[k]) - most);
     const double shift = most + std::log(sum);
     for (std::int64_t k = 0; k < classes; ++k)
       to[static_cast<std::size_t>(row * classes + k)] = static_cast<double>(x[k]) - shift;
@@ -153,7 +156,8 @@ void log_softmax_of(const T* logits, std::int64_t rows, std::int64_t classes,
 /// Lengths as numbers, each checked; `extent` for all where there are none.
 std::vector<std::int64_t> lengths_of(const Tensor& lengths, std::int64_t batch,
                                      std::int64_t extent, const char* name) {
-  if (!lengths.defined()) return std::vector<std::int64_t>(static_cast<std::size_t>(batch), extent);
+  if (!lengths.defined())
+    return std::vector<std::int64_t>(static_cast<std::size_t>(batch), extent);
   op::require_dtype(lengths, DType::i64, kWhere, name);
   op::require_shape(lengths, {batch}, kWhere, name);
   const auto numbers = lengths.to_vector<std::int64_t>();
@@ -223,20 +227,18 @@ Tensor ctc_loss(const Tensor& logits, const Tensor& labels, const CtcLengths& le
   for (std::int64_t row = 0; row < batch; ++row)
     check_labels(ids.data() + row * labels.size(1), counts[static_cast<std::size_t>(row)],
                  logits.size(2), blank);
-  const Tensor x =
-      logits.detach().to(Device::cpu).to(op::sum_dtype(logits)).contiguous();
+  const Tensor x = logits.detach().to(Device::cpu).to(op::sum_dtype(logits)).contiguous();
   const bool wanted = wants_grad({logits});
   const CtcResult result = op::dispatch_real(x.dtype(), kWhere, [&]<class T>(T) {
     return ctc_cpu<T>(x, ids, labels.size(1), frames, counts, blank, wanted);
   });
   const Tensor loss = result.loss.to(logits.device());
   if (!wanted) return loss;
-  return op::record_one(
-      "ctc_loss", logits, loss,
-      [saved = Saved(result.gradient.to(logits.device())), dtype = logits.dtype()](
-          const Tensor& grad) {
-        return (saved.get() * grad.reshape({grad.size(0), 1, 1})).to(dtype);
-      });
+  return op::record_one("ctc_loss", logits, loss,
+                        [saved = Saved(result.gradient.to(logits.device())),
+                         dtype = logits.dtype()](const Tensor& grad) {
+                          return (saved.get() * grad.reshape({grad.size(0), 1, 1})).to(dtype);
+                        });
 }
 
 }  // namespace attn

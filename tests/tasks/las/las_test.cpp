@@ -86,8 +86,8 @@ TEST(LasFeatures, AreThoseOfTheData) {
 TEST(LasFeatures, OfATonePeakWhereItLies) {
   std::vector<float> tone;
   for (int n = 0; n < 1600; ++n)
-    tone.push_back(
-        0.5F * static_cast<float>(std::sin(2.0 * std::numbers::pi * 1000.0 * n / 16000.0)));
+    tone.push_back(0.5F *
+                   static_cast<float>(std::sin(2.0 * std::numbers::pi * 1000.0 * n / 16000.0)));
   const LogMel sound = log_mel(tone);
   const auto first = sound.values.begin() + 2 * kBands;
   const auto band = std::max_element(first, first + kBands) - first;
@@ -212,9 +212,8 @@ TEST(LasSearch, FindsTheLikeliestTranscript) {
   std::sort(all.begin(), all.end(),
             [](const auto& a, const auto& b) { return a.second > b.second; });
   const PrefixScorer scorer(logs, kFrames, 0);
-  const std::vector<Spelt> best =
-      search(nullptr, Tensor::zeros({1, kFrames, 1}), scorer,
-             {.beam = 200, .ctc = 1.0, .first = 1, .end = 0}, 3, 3);
+  const std::vector<Spelt> best = search(nullptr, Tensor::zeros({1, kFrames, 1}), scorer,
+                                         {.beam = 200, .ctc = 1.0, .first = 1, .end = 0}, 3, 3);
   ASSERT_EQ(best.size(), 3u);
   for (std::size_t i = 0; i < best.size(); ++i) {
     EXPECT_EQ(best[i].tokens, all[i].first) << i;
@@ -254,10 +253,11 @@ TEST(LasSpeller, StepByStepIsWhatItReadsAndPaddingChangesNothing) {
       state = speller.step(memory, state, tokens.select(1, t));
       test::expect_close(speller.logits(state), read.select(1, t), test::kDoubleSum, attention);
     }
-    for (const float past : state.weights.to(DType::f32).slice(0, 1, 2).slice(1, 5, 8).to_vector<float>())
+    for (const float past :
+         state.weights.to(DType::f32).slice(0, 1, 2).slice(1, 5, 8).to_vector<float>())
       EXPECT_EQ(past, 0.0F);
-    const Tensor alone = speller.read(
-        speller.memory(heard.slice(0, 1, 2).slice(1, 0, 5), {}), tokens.slice(0, 1, 2));
+    const Tensor alone = speller.read(speller.memory(heard.slice(0, 1, 2).slice(1, 0, 5), {}),
+                                      tokens.slice(0, 1, 2));
     test::expect_close(alone, read.slice(0, 1, 2), test::kDoubleSum, attention);
   }
 }
@@ -298,10 +298,10 @@ TEST(LasListener, OfABatchIsThatOfItsRows) {
 TEST(LasMonotone, CountsStepsThatDoNotGoBack) {
   Answer answer;
   answer.target = {4, 5, 6};
-  answer.weights = {0.6F, 0.4F, 0.0F,  // frame 0, mean 0.4
-                    0.2F, 0.0F, 0.8F,  // frame 2, mean 1.6
+  answer.weights = {0.6F, 0.4F,  0.0F,   // frame 0, mean 0.4
+                    0.2F, 0.0F,  0.8F,   // frame 2, mean 1.6
                     0.0F, 0.55F, 0.45F,  // frame 1, mean 1.45
-                    1.0F, 0.0F, 0.0F};   // the end
+                    1.0F, 0.0F,  0.0F};  // the end
   MonotoneSteps steps;
   steps.add(answer);
   EXPECT_EQ(steps.steps, 2);
@@ -472,13 +472,15 @@ TEST_F(LasTaskTest, TellsWhichSettingsDoNotFit) {
 TEST(LasData, NamesTheLineThatIsWrong) {
   const std::string frames(static_cast<std::size_t>(kBands) * 20, 'x');
   const auto problem = [&](const std::string& table) {
-    return message_of<FileError>([&] { parse_utterances(table, frames, as_characters, "list"); });
+    return message_of<FileError>(
+        [&] { parse_utterances(table, frames, as_characters, "list"); });
   };
   for (const char* line :
        {"0\t20\ttrain\tann\tu1\n", "0\t21\ttrain\tann\tu1\tYES\n",
         "0\t0\ttrain\tann\tu1\tYES\n", "-1\t2\ttrain\tann\tu1\tYES\n",
         "9999999999\t2\ttrain\tann\tu1\tYES\n", "0\t9223372036854775807\ttrain\tann\tu1\tYES\n",
-        "0\t20\tdev\tann\tu1\tYES\n", "0\t20\ttrain\tann\tu1\t\n", "0\tx\ttrain\tann\tu1\tYES\n"})
+        "0\t20\tdev\tann\tu1\tYES\n", "0\t20\ttrain\tann\tu1\t\n",
+        "0\tx\ttrain\tann\tu1\tYES\n"})
     EXPECT_NE(problem(line).find("list, line 1"), std::string::npos) << line << problem(line);
   EXPECT_NE(problem("0\t20\ttrain\tann\tu1\tYES\n").find("speakers"), std::string::npos);
 }
@@ -497,8 +499,7 @@ TEST(LasData, KeepsFramesInAPictureOfTheSound) {
 
 TEST(LasData, HoldsSpeakersOutForDevelopment) {
   const Spoken spoken = spoken_letters(320);
-  const Corpus corpus =
-      parse_utterances(spoken.table, spoken.frames, as_characters, "letters");
+  const Corpus corpus = parse_utterances(spoken.table, spoken.frames, as_characters, "letters");
   EXPECT_EQ(corpus.test.size(), 40u);
   EXPECT_EQ(corpus.train.size() + corpus.development.size(), 280u);
   EXPECT_GT(corpus.development.size(), 10u);
@@ -508,9 +509,9 @@ TEST(LasData, HoldsSpeakersOutForDevelopment) {
 TEST(LasCorpus, HasEightyFourSpeakers) {
   for (const PreparedFile& file : prepared_files())
     if (!has_prepared(file)) GTEST_SKIP() << file.name << " is not in the cache";
-  const Corpus corpus = parse_utterances(read_prepared(prepared_files()[0], "transcribe"),
-                                         read_prepared(prepared_files()[1], "transcribe"),
-                                         as_characters, "an4");
+  const Corpus corpus =
+      parse_utterances(read_prepared(prepared_files()[0], "transcribe"),
+                       read_prepared(prepared_files()[1], "transcribe"), as_characters, "an4");
   EXPECT_EQ(corpus.train.size() + corpus.development.size(), 948u);
   EXPECT_EQ(corpus.test.size(), 130u);
   EXPECT_EQ(corpus.train.front().targets.front(), "YES");

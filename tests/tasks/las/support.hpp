@@ -34,8 +34,8 @@ inline Spoken spoken_letters(std::size_t count) {
     const auto add = [&](std::int64_t length, std::int64_t low) {
       for (std::int64_t frame = 0; frame < length; ++frame)
         for (std::int64_t band = 0; band < kBands; ++band)
-          frames += static_cast<char>(
-              between(20, 28) + (low >= 0 && band >= low && band < low + 5 ? 60 : 0));
+          frames += static_cast<char>(between(20, 28) +
+                                      (low >= 0 && band >= low && band < low + 5 ? 60 : 0));
     };
     add(between(3, 8), -1);
     for (std::int64_t letter = between(1, 3); letter > 0; --letter) {

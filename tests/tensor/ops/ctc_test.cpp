@@ -56,7 +56,8 @@ double by_hand(const Tensor& logits, const Ids& labels, std::int64_t blank) {
     if (spelt(path, blank) == labels) {
       double log_p = 0.0;
       for (std::size_t t = 0; t < path.size(); ++t)
-        log_p += logs[t * static_cast<std::size_t>(classes) + static_cast<std::size_t>(path[t])];
+        log_p +=
+            logs[t * static_cast<std::size_t>(classes) + static_cast<std::size_t>(path[t])];
       sum += std::exp(log_p);
     }
     std::size_t place = 0;
@@ -144,7 +145,8 @@ TEST(CtcLoss, StaysFiniteForLongSounds) {
 
 TEST(CtcLoss, NamesWhatIsWrong) {
   const Tensor logits = Tensor::zeros({1, 4, 3});
-  const auto message = [&](const Tensor& labels, const CtcLengths& lengths, std::int64_t blank) {
+  const auto message = [&](const Tensor& labels, const CtcLengths& lengths,
+                           std::int64_t blank) {
     try {
       ctc_loss(logits, labels, lengths, blank);
     } catch (const InvalidArgument& error) {
