@@ -35,20 +35,21 @@
 #include "attn/tensor/tensor.hpp"
 #include "attn/text/tokeniser.hpp"
 #include "tasks/las/augment.hpp"
+#include "tasks/las/batch.hpp"
 #include "tasks/las/data.hpp"
 #include "tasks/las/features.hpp"
 #include "tasks/las/listener.hpp"
 #include "tasks/las/search.hpp"
+#include "tasks/las/spoken.hpp"
 
 namespace attn::tasks::las {
 namespace {
 
 using Json = nlohmann::json;
 
-/// Seconds that are read, those that were learnt from, and the least with a frame to look at.
+/// Seconds that are read, and those that were learnt from.
 constexpr double kMostSeconds = 30.0;
 constexpr double kUsualSeconds = 8.0;
-constexpr std::int64_t kLeastFrames = 8;
 /// A sound whose loudest band stays below is silent: a speaker's room has more.
 constexpr std::uint8_t kSilence = 8;
 /// Utterances up to this length may be joined to a longer one while learning.
@@ -60,58 +61,6 @@ constexpr std::int64_t kFirstToken = text::Mark::unknown + 1;
 /// Of targets that count for nothing.
 constexpr std::int64_t kIgnored = -1;
 
-/// What is learnt from in one row of a batch.
-struct Heard {
-  Recording recording;
-  Tokens tokens;
-};
-
-/// Frames of the listener that alignments of these tokens need: a blank parts equal ones.
-std::int64_t least_frames(const Tokens& tokens) {
-  auto need = static_cast<std::int64_t>(tokens.size());
-  for (std::size_t i = 1; i < tokens.size(); ++i) need += tokens[i] == tokens[i - 1] ? 1 : 0;
-  // Each of the pyramid's two layers may drop an odd last frame.
-  return std::max(kLeastFrames, kReduction * need + kReduction - 1);
-}
-
-struct FrameBatch {
-  Tensor frames;   ///< [batch, longest, kBands]
-  Tensor lengths;  ///< i64 [batch]
-};
-
-FrameBatch padded(std::span<const Heard> batch, Device device) {
-  std::int64_t longest = 0;
-  for (const Heard& one : batch) longest = std::max(longest, one.recording.frames);
-  const auto rows = static_cast<std::int64_t>(batch.size());
-  std::vector<float> values(static_cast<std::size_t>(rows * longest * kBands), 0.0F);
-  std::vector<std::int64_t> lengths;
-  for (std::size_t row = 0; row < batch.size(); ++row) {
-    const Recording& recording = batch[row].recording;
-    std::copy(recording.values.begin(), recording.values.end(),
-              values.begin() + static_cast<std::ptrdiff_t>(row) * longest * kBands);
-    lengths.push_back(recording.frames);
-  }
-  return {Tensor::from(values, {rows, longest, kBands}).to(device),
-          Tensor::from(lengths, {rows})};
-}
-
-/// Tokens behind `front`, before `back`, which fills the rest: i64 [batch, longest + 1].
-Tensor padded_tokens(std::span<const Heard> batch, std::optional<std::int64_t> front,
-                     std::optional<std::int64_t> back, std::int64_t rest) {
-  std::size_t longest = 0;
-  for (const Heard& one : batch) longest = std::max(longest, one.tokens.size());
-  const std::size_t columns = longest + (front || back ? 1 : 0);
-  std::vector<std::int64_t> ids(batch.size() * columns, rest);
-  for (std::size_t row = 0; row < batch.size(); ++row) {
-    std::size_t at = row * columns;
-    if (front) ids[at++] = *front;
-    for (const std::int64_t token : batch[row].tokens) ids[at++] = token;
-    if (back) ids[at] = *back;
-  }
-  return Tensor::from(
-      ids, {static_cast<std::int64_t>(batch.size()), static_cast<std::int64_t>(columns)});
-}
-
 const text::Tokeniser& vocabulary_of(const Lexicon& lexicon, const std::string& where) {
   const auto at = lexicon.vocabularies.find(kTokens);
   if (at == lexicon.vocabularies.end())
@@ -121,11 +70,6 @@ const text::Tokeniser& vocabulary_of(const Lexicon& lexicon, const std::string& 
 
 double seconds_of(std::int64_t samples) {
   return static_cast<double>(samples) / static_cast<double>(kRate);
-}
-
-/// Two digits behind the point.
-double rounded(double seconds) {
-  return std::round(100.0 * seconds) / 100.0;
 }
 
 class LasNetwork final : public Network {
@@ -214,33 +158,7 @@ class LasNetwork final : public Network {
     if (answer.target.empty()) fail("no words were heard; there is nothing to draw");
     if (answer.weights.empty())
       fail("a model of alignments alone has no attention to draw; --attention additive has");
-    const LogMel sound = frames_of(input);
-    maps::Speech picture;
-    picture.title = answer.text;
-    picture.caption =
-        "Above, how loud each band of mel is; below, for each token that was written, "
-        "the weights of the frames it looked at";
-    picture.seconds = static_cast<double>(sound.frames * kHop) / static_cast<double>(kRate);
-    picture.hertz = band_corners().back();
-    picture.spectrogram = spectrogram_of(sound);
-    const auto columns = static_cast<std::int64_t>(answer.weights.size()) /
-                         (static_cast<std::int64_t>(answer.target.size()) + 1);
-    picture.weights.rows = answer.target.size();
-    picture.weights.columns = static_cast<std::size_t>(sound.frames);
-    for (std::size_t row = 0; row < answer.target.size(); ++row) {
-      const float* weights = answer.weights.data() + static_cast<std::int64_t>(row) * columns;
-      const auto at =
-          static_cast<double>(std::max_element(weights, weights + columns) - weights);
-      picture.words.push_back(vocabulary_.label(answer.target[row]));
-      picture.begins.push_back(kFrameSeconds * at);
-      picture.ends.push_back(std::min(picture.seconds, kFrameSeconds * (at + 1.0)));
-      // A frame of the listener is four of the sound; an odd rest was not heard.
-      for (std::int64_t frame = 0; frame < sound.frames; ++frame)
-        picture.weights.values.push_back(
-            frame / kReduction < columns ? std::clamp(weights[frame / kReduction], 0.0F, 1.0F)
-                                         : 0.0F);
-    }
-    return picture;
+    return speech_of(frames_of(input), answer, vocabulary_);
   }
 
  private:
@@ -335,7 +253,7 @@ class LasNetwork final : public Network {
     Reply reply;
     for (Spelt& spelt : search(speller_ ? &*speller_ : nullptr, listened.output, scorer, how,
                                vocabulary_.size(), best))
-      reply.answers.push_back(answer_of(std::move(spelt), count));
+      reply.answers.push_back(answer_of(std::move(spelt)));
     const double seconds = seconds_of(sound.frames * kHop);
     if (seconds > kUsualSeconds) {
       reply.unfamiliar = true;
@@ -356,64 +274,15 @@ class LasNetwork final : public Network {
     return reply;
   }
 
-  Answer answer_of(Spelt spelt, std::int64_t frames) const {
+  Answer answer_of(Spelt spelt) const {
     Answer answer;
     answer.text = vocabulary_.decode(spelt.tokens);
     answer.score = answer.log_probability = spelt.score;
     answer.finished = spelt.finished;
     answer.target = std::move(spelt.tokens);
     answer.weights = std::move(spelt.weights);
-    if (!answer.weights.empty()) answer.table = times_of(answer, frames);
+    if (!answer.weights.empty()) answer.table = times_of(answer, vocabulary_);
     return answer;
-  }
-
-  /// Words, or phones, with the seconds of the frames that their tokens looked at most.
-  Table times_of(const Answer& answer, std::int64_t frames) const {
-    Table table{
-        {vocabulary_.units() == text::Units::characters ? "word" : "phone", "begin", "end"},
-        {}};
-    std::string word;
-    std::int64_t first = frames;
-    std::int64_t last = 0;
-    const auto end_word = [&] {
-      if (!word.empty())
-        table.rows.push_back({word, rounded(kFrameSeconds * static_cast<double>(first)),
-                              rounded(kFrameSeconds * static_cast<double>(last + 1))});
-      word.clear();
-      first = frames;
-      last = 0;
-    };
-    for (std::size_t row = 0; row < answer.target.size(); ++row) {
-      const std::int64_t token = answer.target[row];
-      const std::string text = vocabulary_.decode({&token, 1});
-      if (text == " ") {
-        end_word();
-        continue;
-      }
-      const float* weights = answer.weights.data() + static_cast<std::int64_t>(row) * frames;
-      const std::int64_t at = std::max_element(weights, weights + frames) - weights;
-      word += text;
-      first = std::min(first, at);
-      last = std::max(last, at);
-      if (vocabulary_.units() != text::Units::characters) end_word();
-    }
-    end_word();
-    return table;
-  }
-
-  /// The highest band first, the loudest 1.
-  static maps::Matrix spectrogram_of(const LogMel& sound) {
-    maps::Matrix matrix{
-        static_cast<std::size_t>(kBands), static_cast<std::size_t>(sound.frames), {}};
-    const auto [low, high] = std::minmax_element(sound.values.begin(), sound.values.end());
-    const double span = std::max(1.0, static_cast<double>(*high) - static_cast<double>(*low));
-    for (std::int64_t band = kBands; band-- > 0;)
-      for (std::int64_t frame = 0; frame < sound.frames; ++frame) {
-        const auto value =
-            static_cast<double>(sound.values[static_cast<std::size_t>(frame * kBands + band)]);
-        matrix.values.push_back(static_cast<float>((value - static_cast<double>(*low)) / span));
-      }
-    return matrix;
   }
 
   Json model_;

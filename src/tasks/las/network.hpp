@@ -15,8 +15,6 @@ namespace attn::tasks::las {
 
 /// The vocabulary of a lexicon.
 inline constexpr const char* kTokens = "tokens";
-/// Seconds of a frame that attention tells apart.
-inline constexpr double kFrameSeconds = 0.04;
 
 std::shared_ptr<Network> make_network(const nlohmann::json& model, const Lexicon& lexicon,
                                       const std::string& where);
