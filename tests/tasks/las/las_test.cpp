@@ -234,7 +234,7 @@ const LettersTask LasTaskTest::task_{};
 std::unique_ptr<Scratch> LasTaskTest::scratch_ = std::make_unique<Scratch>();
 
 TEST_F(LasTaskTest, LearnsToSpellWhatItHearsInOrder) {
-  const std::unique_ptr<Model> model = trained("additive", "convolved", 300);
+  const std::unique_ptr<Model> model = trained("additive", "convolved", 700);
   EXPECT_EQ(model->kind(), "las_location");
   const Corpus corpus = task_.corpus({}, {});
   const Scores scores = task_.evaluate(*model, corpus.test);
@@ -264,7 +264,7 @@ TEST_F(LasTaskTest, LearnsToSpellWhatItHearsInOrder) {
 }
 
 TEST_F(LasTaskTest, AlignmentsAloneLearnTooAndHaveNothingToDraw) {
-  const std::unique_ptr<Model> model = trained("none", "none", 200);
+  const std::unique_ptr<Model> model = trained("none", "none", 600);
   EXPECT_EQ(model->kind(), "ctc");
   const Corpus corpus = task_.corpus({}, {});
   const Scores scores = task_.evaluate(*model, corpus.test);
