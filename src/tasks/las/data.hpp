@@ -4,7 +4,6 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
-#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -13,6 +12,7 @@
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/fetch/prepared.hpp"
+#include "attn/tasks/value.hpp"
 #include "tasks/las/features.hpp"
 
 namespace attn::tasks::las {

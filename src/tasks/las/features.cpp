@@ -55,6 +55,7 @@ std::vector<std::vector<Share>> make_bands() {
 const std::vector<double>& band_corners() {
   static const std::vector<double> kCorners = [] {
     std::vector<double> corners;
+    corners.reserve(kBands + 2);
     for (std::int64_t i = 0; i < kBands + 2; ++i)
       corners.push_back(hertz_of(mel_of(kLowest) + (mel_of(kHighest) - mel_of(kLowest)) *
                                                        static_cast<double>(i) / (kBands + 1)));

@@ -5,6 +5,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "attn/core/error.hpp"
+#include "attn/nn/dropout.hpp"
+#include "attn/nn/embedding.hpp"
 #include "attn/nn/linear.hpp"
 #include "attn/nn/mechanisms/applied/las_attention.hpp"
 #include "attn/nn/mechanisms/applied/las_listener_layer.hpp"
@@ -102,6 +105,7 @@ Speller::State Speller::begin(const Memory& memory) const {
 
 Attended Speller::look(const Memory& memory, const Tensor& query, const Tensor& guide) const {
   if (additive_) return additive_->step(memory.additive, query, guide);
+  if (!dot_) fail("attn::tasks::las::Speller: there is no attention");
   Attended looked = dot_->forward(memory.heard, query.unsqueeze(1), memory.lengths,
                                   Want::output | Want::weights);
   looked.output = looked.output.squeeze(1);

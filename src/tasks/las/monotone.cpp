@@ -3,7 +3,6 @@
 #include "tasks/las/monotone.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 

@@ -101,17 +101,19 @@ class LasNetwork final : public Network {
   Learner::Lesson loss(std::span<const Example* const> batch) const override {
     Random own(nn::random().next());
     std::vector<Heard> heard;
+    heard.reserve(batch.size());
     for (std::size_t row = 0; row < batch.size(); ++row)
       heard.push_back(changed_row(batch, row, own));
     const FrameBatch frames = padded(heard, device());
-    const nn::Listened listened = listener_(frames.frames, frames.lengths);
+    const nn::Listened listened =
+        listener_(frames.frames.to(alignments_.weight().dtype()), frames.lengths);
     std::int64_t count = 0;
     for (const Heard& one : heard) count += static_cast<std::int64_t>(one.tokens.size()) + 1;
-    const double share = has_attention() ? real("ctc") : 1.0;
+    const double share = speller_ ? real("ctc") : 1.0;
     Tensor total;
     if (share > 0.0) total = alignment_loss(heard, listened) * share;
-    if (share < 1.0) {
-      const Tensor spelling = spelling_loss(heard, listened, own) * (1.0 - share);
+    if (speller_ && share < 1.0) {
+      const Tensor spelling = spelling_loss(*speller_, heard, listened, own) * (1.0 - share);
       total = total.defined() ? total + spelling : spelling;
     }
     return {total, count};
@@ -219,16 +221,16 @@ class LasNetwork final : public Network {
     return sum(losses) * (1.0 / std::max(1.0, tokens));
   }
 
-  Tensor spelling_loss(std::span<const Heard> heard, const nn::Listened& listened,
-                       Random& random) const {
+  Tensor spelling_loss(const Speller& speller, std::span<const Heard> heard,
+                       const nn::Listened& listened, Random& random) const {
     Tensor before = padded_tokens(heard, text::Mark::bos, {}, text::Mark::pad);
     // A speller that cannot trust the token before listens.
     auto* ids = before.mutable_data<std::int64_t>();
     for (std::int64_t i = 0; i < before.numel(); ++i)
       if (ids[i] >= kFirstToken && draw(random) < real("token_dropout")) ids[i] = text::unknown;
     const Tensor targets = padded_tokens(heard, {}, text::Mark::eos, kIgnored);
-    const Tensor logits = speller_->read(speller_->memory(listened.output, listened.lengths),
-                                         before.to(device()));
+    const Tensor logits =
+        speller.read(speller.memory(listened.output, listened.lengths), before.to(device()));
     return cross_entropy(logits, targets.to(device()),
                          {.smoothing = real("spell_smoothing"), .ignore_index = kIgnored});
   }

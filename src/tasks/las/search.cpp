@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -78,9 +77,8 @@ class Beam {
   void spell() {
     if (speller_ == nullptr) return;
     std::vector<std::int64_t> last;
-    // Few of them.
-    for (const Hypothesis& one :
-         hypotheses_)  // NOLINT(performance-inefficient-vector-operation)
+    last.reserve(hypotheses_.size());
+    for (const Hypothesis& one : hypotheses_)
       last.push_back(one.tokens.empty() ? kBegin : one.tokens.back());
     const auto rows = static_cast<std::int64_t>(last.size());
     state_ = speller_->step(memory_.repeated(rows), state_, Tensor::from(last, {rows}));

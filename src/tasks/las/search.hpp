@@ -5,8 +5,8 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "attn/core/cxx20.hpp"  // IWYU pragma: keep

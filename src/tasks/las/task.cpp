@@ -301,6 +301,7 @@ TrainingOptions LasTask::training(const Json&) const {
 
 Lexicon LasTask::lexicon(const Json& what, const Corpus& corpus, const TrainingTools&) const {
   std::vector<std::string> lines;
+  lines.reserve(corpus.train.size());
   for (const Example& example : corpus.train) lines.push_back(example.targets.front());
   Lexicon lexicon;
   lexicon.vocabularies.emplace(

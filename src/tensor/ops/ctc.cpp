@@ -232,7 +232,7 @@ Tensor ctc_loss(const Tensor& logits, const Tensor& labels, const CtcLengths& le
   const CtcResult result = op::dispatch_real(x.dtype(), kWhere, [&]<class T>(T) {
     return ctc_cpu<T>(x, ids, labels.size(1), frames, counts, blank, wanted);
   });
-  const Tensor loss = result.loss.to(logits.device());
+  Tensor loss = result.loss.to(logits.device());
   if (!wanted) return loss;
   return op::record_one("ctc_loss", logits, loss,
                         [saved = Saved(result.gradient.to(logits.device())),
