@@ -23,6 +23,8 @@ struct Heard {
 
 /// The least frames of a sound with a frame of the listener to look at, and some around it.
 inline constexpr std::int64_t kLeastFrames = 8;
+/// The most that are read: half a minute.
+inline constexpr std::int64_t kMostFrames = 3000;
 
 /// Frames of a sound that alignments of these tokens need: a blank parts equal ones.
 std::int64_t least_frames(const Tokens& tokens);

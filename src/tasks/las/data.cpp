@@ -5,7 +5,6 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -55,7 +54,6 @@ struct Utterance {
 };
 
 Utterance utterance_of(std::string_view line, std::string_view frames,
-                       const std::function<std::string(const std::string&)>& written,
                        const std::string& place) {
   const auto columns = columns_of(line);
   if (columns.size() != kColumns)
@@ -76,7 +74,7 @@ Utterance utterance_of(std::string_view line, std::string_view frames,
       frames.substr(static_cast<std::size_t>(offset), static_cast<std::size_t>(count * kBands));
   Example example;
   example.id = columns[4];
-  example.targets = {written(std::string(columns[5]))};
+  example.targets = {std::string(columns[5])};
   example.parts.emplace(kFrames, picture_of({count, {bytes.begin(), bytes.end()}}));
   return {columns[2], columns[3], std::move(example)};
 }
@@ -95,12 +93,7 @@ const std::vector<PreparedFile>& prepared_files() {
   return kFiles;
 }
 
-std::string as_characters(const std::string& words) {
-  return words;
-}
-
 Corpus parse_utterances(std::string_view table, std::string_view frames,
-                        const std::function<std::string(const std::string& words)>& written,
                         const std::string& where) {
   std::vector<Utterance> train;
   std::map<std::string_view, std::int64_t> speakers;
@@ -109,8 +102,7 @@ Corpus parse_utterances(std::string_view table, std::string_view frames,
   for (std::size_t number = 1; !table.empty(); ++number) {
     const std::string_view line = take_line(table);
     if (line.empty()) continue;
-    Utterance one =
-        utterance_of(line, frames, written, where + ", line " + std::to_string(number));
+    Utterance one = utterance_of(line, frames, where + ", line " + std::to_string(number));
     if (one.part == "test") {
       corpus.test.push_back(std::move(one.example));
     } else {

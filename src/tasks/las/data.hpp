@@ -4,7 +4,6 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,14 +25,10 @@ inline constexpr const char* kFrames = "log_mel";
 const std::vector<PreparedFile>& prepared_files();
 
 /// Lines of offset into `frames`, count of frames, train or test, speaker, utterance, words.
-/// Every tenth of the speakers to learn from, by name, is development. A target is the words
-/// as `written` has them. FileError, which begins with `where`, for anything else.
+/// Every tenth of the speakers to learn from, by name, is development. FileError,
+/// which begins with `where`, for anything else.
 Corpus parse_utterances(std::string_view table, std::string_view frames,
-                        const std::function<std::string(const std::string& words)>& written,
                         const std::string& where);
-
-/// Words as they are: nothing is changed.
-std::string as_characters(const std::string& words);
 
 Picture picture_of(const LogMel& sound);
 /// What an input holds; a sound is read and its frames are made.

@@ -30,6 +30,7 @@
 #include "attn/tasks/value.hpp"
 #include "attn/text/metrics/edit_distance.hpp"
 #include "attn/text/tokeniser.hpp"
+#include "tasks/las/batch.hpp"
 #include "tasks/las/data.hpp"
 #include "tasks/las/features.hpp"
 #include "tasks/las/monotone.hpp"
@@ -84,6 +85,16 @@ class Pronouncer {
   std::unique_ptr<Model> model_;
   std::map<std::string, std::string> known_;
 };
+
+/// The frames of a sound that is learnt from.
+Picture learnt_frames(const Example& example) {
+  const LogMel sound = frames_of(example.input());
+  if (sound.frames < kLeastFrames || sound.frames > kMostFrames)
+    fail<FileError>(files::in_quotes(example.id), " has ", sound.frames,
+                    " hundredths of a second; ", kLeastFrames, " to ", kMostFrames,
+                    " are learnt from");
+  return picture_of(sound);
+}
 
 double percent(std::int64_t part, std::int64_t all) {
   return all == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(all);
@@ -181,14 +192,21 @@ std::vector<PreparedFile> LasTask::prepared() const {
 Corpus LasTask::corpus(const Json& what, const Say& say) const {
   const std::string table = read_prepared(prepared_files()[0], name());
   const std::string frames = read_prepared(prepared_files()[1], name());
-  const std::string where = prepared_files()[0].name;
-  if (what.at("units") != kPhones) return parse_utterances(table, frames, as_characters, where);
+  return written_in(what, parse_utterances(table, frames, prepared_files()[0].name), say);
+}
+
+Corpus LasTask::written_in(const Json& what, Corpus corpus, const Say& say) {
+  for (auto* part : {&corpus.train, &corpus.development})
+    for (Example& example : *part)
+      if (!example.parts.contains(kFrames)) example.parts = {{kFrames, learnt_frames(example)}};
+  if (what.at("units") != kPhones) return corpus;
   tell(say, "asking pronounce for the phones of the words");
   Pronouncer pronouncer(what.at("pronounce").get<std::string>());
-  Corpus corpus = parse_utterances(
-      table, frames, [&](const std::string& words) { return pronouncer(words); }, where);
   for (auto* part : {&corpus.train, &corpus.development, &corpus.test})
-    for (Example& example : *part) example.parts.emplace(kUnits, std::string(kPhones));
+    for (Example& example : *part) {
+      example.parts.emplace(kUnits, std::string(kPhones));
+      example.targets.front() = pronouncer(example.targets.front());
+    }
   return corpus;
 }
 

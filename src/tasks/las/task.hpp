@@ -35,6 +35,9 @@ class LasTask : public NetworkTask {
   std::string facts_text(const Corpus& corpus) const override;
 
  protected:
+  /// The same with targets in the units that are asked for, and with the frames of the sounds
+  /// that are learnt from.
+  static Corpus written_in(const nlohmann::json& what, Corpus corpus, const Say& say);
   nlohmann::json initial(const nlohmann::json& asked) const override;
   TrainingOptions training(const nlohmann::json& what) const override;
   Lexicon lexicon(const nlohmann::json& what, const Corpus& corpus,

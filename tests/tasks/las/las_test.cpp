@@ -175,7 +175,7 @@ class LettersTask final : public LasTask {
   }
   Corpus corpus(const nlohmann::json&, const Say&) const override {
     const Spoken spoken = spoken_letters(320);
-    return parse_utterances(spoken.table, spoken.frames, as_characters, "letters");
+    return parse_utterances(spoken.table, spoken.frames, "letters");
   }
 };
 
@@ -321,8 +321,7 @@ TEST_F(LasTaskTest, TellsWhichSettingsDoNotFit) {
 TEST(LasData, NamesTheLineThatIsWrong) {
   const std::string frames(static_cast<std::size_t>(kBands) * 20, 'x');
   const auto problem = [&](const std::string& table) {
-    return message_of<FileError>(
-        [&] { parse_utterances(table, frames, as_characters, "list"); });
+    return message_of<FileError>([&] { parse_utterances(table, frames, "list"); });
   };
   for (const char* line :
        {"0\t20\ttrain\tann\tu1\n", "0\t21\ttrain\tann\tu1\tYES\n",
@@ -348,7 +347,7 @@ TEST(LasData, KeepsFramesInAPictureOfTheSound) {
 
 TEST(LasData, HoldsSpeakersOutForDevelopment) {
   const Spoken spoken = spoken_letters(320);
-  const Corpus corpus = parse_utterances(spoken.table, spoken.frames, as_characters, "letters");
+  const Corpus corpus = parse_utterances(spoken.table, spoken.frames, "letters");
   EXPECT_EQ(corpus.test.size(), 40u);
   EXPECT_EQ(corpus.train.size() + corpus.development.size(), 280u);
   EXPECT_GT(corpus.development.size(), 10u);
@@ -360,7 +359,7 @@ TEST(LasCorpus, HasEightyFourSpeakers) {
     if (!has_prepared(file)) GTEST_SKIP() << file.name << " is not in the cache";
   const Corpus corpus =
       parse_utterances(read_prepared(prepared_files()[0], "transcribe"),
-                       read_prepared(prepared_files()[1], "transcribe"), as_characters, "an4");
+                       read_prepared(prepared_files()[1], "transcribe"), "an4");
   EXPECT_EQ(corpus.train.size() + corpus.development.size(), 948u);
   EXPECT_EQ(corpus.test.size(), 130u);
   EXPECT_EQ(corpus.train.front().targets.front(), "YES");
