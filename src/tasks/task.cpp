@@ -78,6 +78,11 @@ std::unique_ptr<Model> Task::taken(const std::string&) const {
   return nullptr;
 }
 
+std::string Task::form_of(std::string_view form, const Reply&) const {
+  fail("attn::tasks::Task::form_of: an answer of ", name(), " is not written as ",
+       files::in_quotes(form));
+}
+
 std::vector<std::string> Task::fields() const {
   std::vector<std::string> names;
   for (const TaskCard::Part& part : card().parts) names.push_back(part.name);

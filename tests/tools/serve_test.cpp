@@ -445,6 +445,23 @@ TEST(Serve, LimitsSizes) {
   EXPECT_EQ(status_of(server.say(get("/health"))), 200);
 }
 
+TEST(Serve, ASoundMayBeLongerThanOtherRequests) {
+  const Running server;
+  const std::string sound = R"({"sound": ")" + std::string(2'000'000, 'A') + R"("})";
+  const std::string heard = server.say(post("/api/transcribe", sound));
+  EXPECT_EQ(status_of(heard), 404) << "it is read, and there is no model: " << heard;
+  EXPECT_EQ(status_of(server.say(post("/api/answer", sound))), 413);
+  const std::string head =
+      "POST /api/transcribe HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+      "application/json\r\n";
+  const std::string long_one = server.say(head + "Content-Length: 99999999\r\n\r\n");
+  EXPECT_EQ(status_of(long_one), 413);
+  EXPECT_NE(error_of(long_one).find("2097152 bytes of input"), std::string::npos) << long_one;
+  std::string chunks;
+  for (int i = 0; i < 400; ++i) chunks += "2000\r\n" + std::string(0x2000, 'x') + "\r\n";
+  EXPECT_EQ(status_of(server.say(head + "Transfer-Encoding: chunked\r\n\r\n" + chunks)), 413);
+}
+
 TEST(Serve, ASlowClientIsToldAndOthersAreServed) {
   const Running server;
   Client half(server.port);

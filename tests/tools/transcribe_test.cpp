@@ -4,25 +4,36 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>  // setenv
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "attn/files/read_file.hpp"
+#include "attn/maps/base64.hpp"
 #include "attn/maps/map.hpp"
 #include "attn/tasks/fetch/cache.hpp"
+#include "attn/tasks/task.hpp"
 #include "attn/tasks/transcribe/fetch.hpp"
 #include "attn/tasks/transcribe/samples.hpp"
+#include "attn/tasks/transcribe/word_errors.hpp"
 #include "support/wav.hpp"
 #include "tasks/scratch.hpp"
 #include "tasks/transcribe/fake_package.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/model_folder.hpp"
-#include "tools/attn/sound.hpp"
 #include "tools/say.hpp"
+#include "tools/serve/assets.hpp"
+#include "tools/serve/message.hpp"
+#include "tools/serve/models.hpp"
+#include "tools/serve/service.hpp"
 
 namespace attn::tools {
 namespace {
@@ -102,12 +113,13 @@ TEST_F(Transcribe, LeavesNoSamplesBehindHoweverItEnds) {
   };
   const tasks::Scratch temporary;
   setenv("TMPDIR", temporary.path().c_str(), 1);
-  const SoundInput input(sound);
+  const tasks::SoundFile input = tasks::read_sound(sound, {});
   const std::size_t left = files_now();
   unsetenv("TMPDIR");
   EXPECT_EQ(left, 0u) << "a killed program would leave them";
+  const auto samples = tasks::samples_of(input.sound);
   std::vector<float> some(100);
-  input.samples().read(input.samples().size() - 100, some);
+  samples->read(samples->size() - 100, some);
   EXPECT_NE(some, std::vector<float>(100));
 }
 
@@ -205,19 +217,161 @@ TEST_F(Transcribe, IsScoredOnFilesWithTheirTexts) {
                          "--answers", path("answers.jsonl")});
   ASSERT_EQ(said.status, success) << said.err;
   const json result = json::parse(said.out);
-  EXPECT_EQ(result["clips"], 2);
-  const auto words = result["words"].get<double>();
-  EXPECT_DOUBLE_EQ(result["wer"].get<double>(), 100.0 / words);
-  EXPECT_DOUBLE_EQ(result["sound_seconds"].get<double>(), 4.0);
-  EXPECT_GT(result["real_time_factor"].get<double>(), 0.0);
+  EXPECT_EQ(result["examples"], 2);
+  EXPECT_EQ(result["data"]["name"], "clips.tsv");
+  // One word of the second text was not said.
+  const auto count = static_cast<double>(tasks::spoken_words(heard).size());
+  EXPECT_DOUBLE_EQ(result["scores"]["WER"].get<double>(), 100.0 / (2.0 * count + 1.0));
+  EXPECT_GT(result["scores"]["real time"].get<double>(), 0.0);
   const std::string answers = files::read_text(path("answers.jsonl"), kLargest);
-  EXPECT_EQ(json::parse(answers.substr(0, answers.find('\n')))["answer"], heard);
+  const json first = json::parse(answers.substr(0, answers.find('\n')));
+  EXPECT_EQ(first["answer"], heard);
+  EXPECT_EQ(first["id"], path("a.wav"));
+  const Said lines = say(
+      {"eval", "transcribe", "--data", path("clips.tsv"), "--limit", "1", "--model", "tiny"});
+  EXPECT_NE(lines.out.find("transcribe on 1 test clips of clips.tsv: WER 0.00"),
+            std::string::npos)
+      << lines.out << lines.err;
 
-  EXPECT_EQ(say({"eval", "transcribe"}).status, failure);
+  const Said without = say({"eval", "transcribe"});
+  EXPECT_EQ(without.status, failure);
+  EXPECT_NE(without.err.find("--data FILE"), std::string::npos) << without.err;
+  EXPECT_EQ(say({"eval", "transcribe", "--data", path("clips.tsv"), "--beam", "3"}).status,
+            failure);
   write("bad.tsv", "no tab\n");
   const Said bad = say({"eval", "transcribe", "--data", path("bad.tsv")});
   EXPECT_EQ(bad.status, failure);
   EXPECT_NE(bad.err.find("line 1 is \"no tab\""), std::string::npos) << bad.err;
+}
+
+TEST_F(Transcribe, TellsBeforeWhereManySamplesWillLie) {
+  // 2.3 hours of a thousand samples a second.
+  const std::string file =
+      write("long.wav", test::wav(std::vector<float>(8'300'000, 0.0f), 1000));
+  struct Heard {};
+  std::string told;
+  EXPECT_THROW(tasks::read_sound(file,
+                                 [&](std::string_view line) {
+                                   told = line;
+                                   throw Heard{};  // nothing is decoded yet
+                                 }),
+               Heard);
+  for (const char* part : {"long.wav lasts 2.3 hours", "531 MB in ", "TMPDIR=DIR"})
+    EXPECT_NE(told.find(part), std::string::npos) << told;
+  told.clear();
+  tasks::read_sound(write("a.wav", test::wav(test::tone(10.0))),
+                    [&](std::string_view line) { told = line; });
+  EXPECT_EQ(told, "") << "of what takes little nothing is told";
+}
+
+TEST_F(Transcribe, DrawsItsHeadsAndRefusesWhatItDoesNotHaveByName) {
+  const std::string file = write("a.wav", test::wav(test::tone(2.0)));
+  ASSERT_EQ(transcribe({file, "--heads", "all", "--map", path("heads.json")}).status, success);
+  EXPECT_TRUE(std::holds_alternative<maps::Heads>(maps::read_map(path("heads.json"))));
+  EXPECT_EQ(transcribe({file, "--heads", "all"}).status, usage);
+  for (const char* flag : {"--forbid", "--force", "--beam"}) {
+    const Said said = transcribe({file, flag, "1"});
+    EXPECT_EQ(said.status, usage);
+    EXPECT_NE(said.err.find(std::string("there is no flag ") + flag), std::string::npos)
+        << said.err;
+  }
+  const Said model = transcribe({file, "--model", "huge"});
+  EXPECT_EQ(model.status, failure);
+  EXPECT_NE(model.err.find("accepted: base, tiny, or a folder"), std::string::npos)
+      << model.err;
+  EXPECT_EQ(
+      transcribe({file, "--model", (tasks::transcribe_folder() / "dist/model/tiny").string()})
+          .out,
+      transcribe({file, "--model", "tiny"}).out);
+}
+
+TEST_F(Transcribe, IsATaskAmongTheOthers) {
+  const json all = json::parse(say({"tasks", "--json"}).out);
+  const auto found = std::find_if(
+      all.begin(), all.end(), [](const json& one) { return one.at("name") == "transcribe"; });
+  ASSERT_NE(found, all.end());
+  EXPECT_EQ(found->at("fetched").size(), 2u);
+  EXPECT_EQ(found->at("fetched")[0].at("here"), true);
+  EXPECT_NE(say({"tasks"}).out.find("    base, here: WER"), std::string::npos);
+  write("a.wav", test::wav(test::tone(1.0)));
+  const Said shown = say({"data", "transcribe", "--data", write("clips.tsv", "a.wav\tyes\n")});
+  ASSERT_EQ(shown.status, success) << shown.err;
+  EXPECT_NE(shown.out.find("1 clips with 1 words"), std::string::npos) << shown.out;
+  EXPECT_NE(shown.out.find("-> yes"), std::string::npos) << shown.out;
+  const Said train = say({"train", "transcribe", "--out", path("run")});
+  EXPECT_EQ(train.status, usage);
+  EXPECT_NE(train.err.find("trained by others"), std::string::npos) << train.err;
+}
+
+TEST_F(Transcribe, IsExplainedInAFile) {
+  if (!serve::has_page()) GTEST_SKIP() << "the page is not in this program";
+  const Said said = say({"explain", "transcribe", write("a.wav", test::wav(test::tone(2.0))),
+                         "--html", path("a.html")});
+  ASSERT_EQ(said.status, success) << said.err;
+  const std::string page = files::read_text(path("a.html"), std::uint64_t{64} << 20);
+  EXPECT_NE(page.find("\"kind\":\"speech\""), std::string::npos);
+  EXPECT_NE(page.find("\"words\":[{\"begin\""), std::string::npos);
+  EXPECT_EQ(said.out, transcribe({path("a.wav")}).out) << "one answer, whichever door";
+}
+
+/// What the server says to a request, without a socket.
+serve::Response answered(const serve::Service& service, const json& body) {
+  serve::Request request;
+  request.method = "POST";
+  request.path = "/api/transcribe";
+  request.body = body.dump();
+  const serve::Plan plan = service.plan(request);
+  return plan.later ? serve::Service::run(plan.later) : plan.now;
+}
+
+json sound_field(const std::string& wav) {
+  return maps::to_base64(std::vector<std::uint8_t>(wav.begin(), wav.end()));
+}
+
+TEST_F(Transcribe, IsServed) {
+  serve::Models models;
+  models.add_packaged(tasks::task_named("transcribe"));
+  const serve::Service service({}, std::move(models));
+  const std::string wav = test::wav(test::tone(2.0));
+  const serve::Response response = answered(service, {{"sound", sound_field(wav)}});
+  ASSERT_EQ(response.status, 200) << response.text;
+  const json reply = json::parse(response.text);
+  EXPECT_EQ(reply.at("text").get<std::string>() + "\n", transcribe({write("a.wav", wav)}).out);
+  EXPECT_FALSE(reply.at("words").empty());
+  EXPECT_EQ(reply.at("map").at("kind"), "speech");
+  EXPECT_EQ(answered(service, {{"sound", sound_field(wav)}, {"model", "tiny"}}).status, 200);
+  const auto error = [&](const json& body) {
+    const serve::Response refused = answered(service, body);
+    EXPECT_GE(refused.status, 400);
+    return json::parse(refused.text).at("error").get<std::string>();
+  };
+  EXPECT_NE(error({{"sound", sound_field(wav)}, {"forbid", {1}}}).find("no field \"forbid\""),
+            std::string::npos);
+  EXPECT_NE(error({{"sound", sound_field(wav)}, {"model", "huge"}}).find("base, tiny"),
+            std::string::npos);
+  EXPECT_NE(error({{"sound", std::string(3'000'000, 'A')}}).find("at most 2097152"),
+            std::string::npos);
+  EXPECT_NE(error({{"sound", sound_field(test::wav(test::tone(1.0, 440.0, 8000), 8000))}})
+                .find("8000 samples a second"),
+            std::string::npos);
+}
+
+TEST_F(Transcribe, IsNotFetchedByAServer) {
+  std::filesystem::remove_all(tasks::transcribe_folder());
+  serve::Models models;
+  models.add_packaged(tasks::task_named("transcribe"));
+  EXPECT_FALSE(models.has("transcribe"));
+  for (const json& one : models.describe())
+    if (one.at("name") == "transcribe") {
+      EXPECT_TRUE(one.at("models").empty());
+      EXPECT_NE(one.at("missing").get<std::string>().find("73 MB"), std::string::npos);
+    }
+  const serve::Service service({}, std::move(models));
+  const serve::Response response =
+      answered(service, {{"sound", sound_field(test::wav(test::tone(1.0)))}});
+  EXPECT_EQ(response.status, 404);
+  EXPECT_NE(response.text.find("attn data transcribe"), std::string::npos) << response.text;
+  EXPECT_FALSE(std::filesystem::exists(tasks::transcribe_folder()));
 }
 
 }  // namespace

@@ -61,9 +61,10 @@ void add_serve(CLI::App& app, Action& action);
 void add_data(CLI::App& app, Action& action);
 void add_score(CLI::App& app, Action& action);
 void add_embed(CLI::App& app, Action& action);
-void add_transcribe(CLI::App& app, Action& action);
 /// The command that answers, of a task of any kind.
 void add_task(CLI::App& app, const tasks::Task& task, Action& action);
+/// That of a task that reads sounds.
+void add_sound_task(CLI::App& app, const tasks::Task& task, Action& action);
 void add_train(CLI::App& app, Action& action);
 void add_eval(CLI::App& app, Action& action);
 void add_compare(CLI::App& app, Action& action);

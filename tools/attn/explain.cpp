@@ -9,6 +9,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "attn/core/error.hpp"
@@ -16,12 +17,14 @@
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/answerer.hpp"
 #include "attn/tasks/task.hpp"
+#include "attn/tasks/transcribe/samples.hpp"
 #include "attn/tensor/storage.hpp"
 #include "tools/attn/answer_maps.hpp"
+#include "tools/attn/chosen_model.hpp"
 #include "tools/attn/command.hpp"
 #include "tools/attn/device.hpp"
-#include "tools/attn/model_folder.hpp"
 #include "tools/attn/output_path.hpp"
+#include "tools/attn/progress.hpp"
 #include "tools/attn/search_flags.hpp"
 #include "tools/attn/training_flags.hpp"
 #include "tools/attn/turns.hpp"
@@ -55,6 +58,17 @@ tasks::Input input_of(const tasks::TaskCard& card, const std::vector<std::string
        names.empty() ? " (put it in quotes)" : "");
 }
 
+/// The sound in the one file that is named, and what is odd about it.
+tasks::Input sound_of(const ExplainOptions& options, std::vector<std::string>& notes,
+                      const Streams& streams) {
+  if (options.texts.size() != 1)
+    fail("attn explain: ", options.texts.size(), " files were given; ", options.task,
+         " reads one");
+  tasks::SoundFile file = tasks::read_sound(options.texts.front(), progress(streams));
+  notes = std::move(file.notes);
+  return std::move(file.sound);
+}
+
 int explain(const ExplainOptions& options, const Streams& streams) {
   check_device(options.device, "attn explain");
   const tasks::Task& task = tasks::task_named(options.task);
@@ -63,17 +77,22 @@ int explain(const ExplainOptions& options, const Streams& streams) {
                           " reads pictures: attn " + options.task +
                           " FILE.png --map FILE.svg draws what it looked at");
   }
-  const tasks::Input input = input_of(task.card(), options.texts);
+  std::vector<std::string> notes;
+  const tasks::Input input = task.card().reads == tasks::TaskCard::Reads::sounds
+                                 ? sound_of(options, notes, streams)
+                                 : input_of(task.card(), options.texts);
   // Before the model is asked: without a page there is nothing to write it into.
   serve::offline_page({});
   check_output_file(options.html);
   const std::string shipped = task.card().directions.empty()
                                   ? task.card().shipped()
                                   : tasks::direction_of(task.card(), {}, input.text()).model;
-  const tasks::Answerer answerer(load_model_of(
-      task, options.device, model_folder(options.model, shipped), "attn explain"));
+  const tasks::Answerer answerer(chosen_model(task, options.device, options.model, shipped,
+                                              "attn explain", progress(streams))
+                                     .model);
 
-  const tasks::Reply reply = answerer(input, options.choices);
+  tasks::Reply reply = answerer(input, options.choices);
+  reply.notes.insert(reply.notes.begin(), notes.begin(), notes.end());
   const std::string model = options.model.empty() ? "shipped" : options.model;
   files::atomic_write(options.html,
                       serve::offline_page(serve::offline_data(answerer, model, input, reply)));
@@ -96,11 +115,12 @@ void add_explain(CLI::App& app, Action& action) {
       "\nExamples:\n"
       "    attn explain translate \"a fast web server\" --html server.html\n"
       "    attn explain pronounce attention --best 3 --html attention.html\n"
-      "    attn explain translate \"It is fast.\" --forbid 2 --html without.html");
+      "    attn explain translate \"It is fast.\" --forbid 2 --html without.html\n"
+      "    attn explain transcribe talk.wav --html talk.html");
   add_task_argument(*command, options->task);
   command
       ->add_option("text", options->texts,
-                   "The text to answer, or the parts of what the task reads")
+                   "The text to answer, the sound file, or the parts of what the task reads")
       ->required()
       ->type_name("TEXT");
   command->add_option("--html", options->html, "HTML file to write")

@@ -32,10 +32,9 @@ std::vector<std::string> command_names() {
   std::vector<std::string> names;
   for (const tasks::Task* task : tasks::all_tasks()) names.push_back(task->name());
   for (const char* name :
-       {"transcribe",  "tasks",      "models",     "train",   "eval",    "compare",
-        "data",        "mechanisms", "gradcheck",  "regress", "lesson",  "diagram",
-        "score",       "embed",      "map",        "gallery", "explain", "serve",
-        "conformance", "info",       "completion", "bench"})
+       {"tasks",     "models",  "train",  "eval",        "compare", "data",       "mechanisms",
+        "gradcheck", "regress", "lesson", "diagram",     "score",   "embed",      "map",
+        "gallery",   "explain", "serve",  "conformance", "info",    "completion", "bench"})
     names.emplace_back(name);
   return names;
 }
@@ -172,7 +171,6 @@ int parsed(const std::vector<std::string>& arguments, const Streams& streams) {
   add_serve(app, action);
   add_score(app, action);
   add_embed(app, action);
-  add_transcribe(app, action);
 
   ConformanceOptions cases;
   CLI::App* conform = app.add_subcommand(

@@ -24,6 +24,7 @@
 #include "tools/attn/command.hpp"
 #include "tools/attn/device.hpp"
 #include "tools/attn/model_folder.hpp"
+#include "tools/attn/progress.hpp"
 #include "tools/serve/assets.hpp"
 #include "tools/serve/models.hpp"
 #include "tools/serve/options.hpp"
@@ -54,6 +55,7 @@ struct ServeFlags {
   std::vector<std::string> watch;
   double seconds = 10.0;
   bool verbose = false;
+  bool fetch = false;
   Device device = Device::cpu;
 };
 
@@ -82,6 +84,12 @@ serve::Models load_models(const std::vector<std::string>& named, Device device,
     for (const auto& [other, folder] : shipped)
       if (other.starts_with(name + "-"))
         models.add(name, models.free_name(name, other.substr(name.size() + 1)), folder);
+    models.add_packaged(*task);
+    if (task->package() != nullptr && !models.has(name))
+      fmt::print(streams.err,
+                 "attn: the models of {} are not here and it is left out: {}, or "
+                 "attn serve --fetch does\n",
+                 name, task->package()->how());
     if (task->card().ships && !models.has(name))
       fmt::print(streams.err, "attn: there is no model for {}; it is left out\n", name);
   }
@@ -116,6 +124,9 @@ int serve_until_asked(const ServeFlags& flags, const Streams& streams) {
         streams.err,
         "attn: the page is not in this program, so there is only JSON. It is built where "
         "npm and\nnode 18 are: sudo apt-get install -y npm, then ./attn serve again\n");
+  if (flags.fetch)
+    for (const tasks::Task* task : tasks::all_tasks())
+      if (task->package() != nullptr) task->package()->fetch(progress(streams));
   const serve::Service service(std::move(options),
                                load_models(flags.models, flags.device, streams));
   serve::Server server(service);
@@ -160,6 +171,9 @@ void add_serve(CLI::App& app, Action& action) {
                    "may be repeated")
       ->allow_extra_args(false)
       ->type_name("RUN");
+  command->add_flag("--fetch", flags->fetch,
+                    "Fetch models that others trained where they are not here (transcribe: 73 "
+                    "MB); without it nothing is fetched");
   command
       ->add_option("--allow-origin", options.origins,
                    "Allow requests from pages of this origin; *: all; may be repeated")

@@ -536,7 +536,8 @@ std::vector<Question> questions_of(const tasks::Task& task, const TaskOptions& o
         break;
       case Reads::parts:
       case Reads::turns:
-        break;  // above
+      case Reads::sounds:
+        break;  // above, and in a command of its own
     }
   }
   if (options.samples == 0) return questions;
@@ -690,8 +691,9 @@ void add_writing_options(CLI::App& command, const tasks::Writing& writing,
 }  // namespace
 
 void add_task(CLI::App& app, const tasks::Task& task, Action& action) {
-  auto options = std::make_shared<TaskOptions>();
   const tasks::TaskCard& card = task.card();
+  if (card.reads == Reads::sounds) return add_sound_task(app, task, action);
+  auto options = std::make_shared<TaskOptions>();
   CLI::App* command = app.add_subcommand(card.name, card.title);
   command->footer("\n" + card.help);
   add_input_options(*command, task, *options);

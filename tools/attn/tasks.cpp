@@ -41,6 +41,17 @@ nlohmann::json json_of_model(const ModelFacts& model) {
           {"figure", model.figure}, {"folder", model.folder.string()}};
 }
 
+/// Models that others trained, which `attn data TASK` fetches.
+nlohmann::json packaged_json(const tasks::ModelPackage& package) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const auto& item : package.items())
+    list.push_back({{"name", item.name},
+                    {"purpose", item.about},
+                    {"score", item.score},
+                    {"here", package.has(item.name)}});
+  return list;
+}
+
 /// Score, floor, goal and figure are those of the model that answers where none is named; the
 /// figure that of another where it has none. The size is that of all.
 nlohmann::json json_of_task(const tasks::Task& task, const std::vector<ModelFacts>& models) {
@@ -54,22 +65,38 @@ nlohmann::json json_of_task(const tasks::Task& task, const std::vector<ModelFact
     bytes += model.bytes;
     list.push_back(json_of_model(model));
   }
-  return {{"name", task.name()},
-          {"about", task.card().about},
-          {"metric", task.card().metric},
-          {"score", first.score},
-          {"floor", first.floor},
-          {"goal", first.goal},
-          {"size", bytes},
-          {"figure", drawn == models.end() ? "" : drawn->figure},
-          {"models", std::move(list)}};
+  nlohmann::json json{{"name", task.name()},
+                      {"about", task.card().about},
+                      {"metric", task.card().metric},
+                      {"score", first.score},
+                      {"floor", first.floor},
+                      {"goal", first.goal},
+                      {"size", bytes},
+                      {"figure", drawn == models.end() ? "" : drawn->figure},
+                      {"models", std::move(list)}};
+  if (const tasks::ModelPackage* package = task.package(); package != nullptr) {
+    json["fetched"] = packaged_json(*package);
+    json["score"] = package->items().front().score;
+    json["figure"] = package->figure();
+  }
+  return json;
 }
 
 void print_task(const tasks::Task& task, const std::vector<ModelFacts>& models,
                 const Streams& streams) {
   fmt::print(streams.out, "{}: {}\n", files::printable(task.name()),
              files::printable(task.card().about));
-  if (models.empty()) fmt::print(streams.out, "    no model ships\n");
+  const tasks::ModelPackage* package = task.package();
+  if (package != nullptr) {
+    for (const auto& item : package->items())
+      fmt::print(streams.out, "    {}, {}: {}\n", files::printable(item.name),
+                 package->has(item.name) ? "here" : "to be fetched",
+                 files::printable(item.score, 200));
+    fmt::print(streams.out, "        {}\n        figure {}\n", package->how(),
+               package->figure());
+  } else if (models.empty()) {
+    fmt::print(streams.out, "    no model ships\n");
+  }
   for (const ModelFacts& model : models) {
     fmt::print(streams.out, "    {}, {:.1f} MiB{}\n", files::printable(model.name),
                static_cast<double>(model.bytes) / (1 << 20),

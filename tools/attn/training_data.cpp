@@ -32,6 +32,12 @@ void check_same_data(const nlohmann::json& what, const tasks::Corpus& corpus,
                   "..., and was ", head_of(before), "... when the training began. ", advice);
 }
 
+nlohmann::json data_asked(const tasks::Task& task, const TrainingFlags& flags) {
+  nlohmann::json what = task.defaults({}, nullptr).what;
+  task.read(asked_by(flags, task, "attn eval"), "the command", what);
+  return what;
+}
+
 nlohmann::json data_of_model(const fs::path& folder, const tasks::Model& model,
                              const TrainingFlags& flags) {
   const tasks::Task& task = model.task();

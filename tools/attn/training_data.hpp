@@ -19,6 +19,9 @@ namespace attn::tools {
 void check_same_data(const nlohmann::json& what, const tasks::Corpus& corpus,
                      const std::string& advice);
 
+/// The settings of what flags ask for alone, whatever a model learnt from.
+nlohmann::json data_asked(const tasks::Task& task, const TrainingFlags& flags);
+
 /// The settings of what a model is scored on: the data that flags name, else what it learnt
 /// from itself. A model that learnt from a file which is not there is an error that asks for
 /// --data.

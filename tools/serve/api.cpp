@@ -39,17 +39,11 @@ namespace {
 
 constexpr std::size_t kLongestName = 200;
 
-const tasks::Task* find_task(std::string_view name) {
-  for (const tasks::Task* task : tasks::all_tasks())
-    if (task->name() == name) return task;
-  return nullptr;
-}
-
 /// "caption" of /api/caption; "" where that is no task.
 std::string task_in_path(std::string_view path) {
   constexpr std::string_view kBegin = "/api/";
   if (!path.starts_with(kBegin)) return "";
-  const tasks::Task* task = find_task(path.substr(kBegin.size()));
+  const tasks::Task* task = Models::find_task(path.substr(kBegin.size()));
   return task == nullptr ? "" : task->name();
 }
 
@@ -141,6 +135,7 @@ std::vector<std::string> known_fields(const tasks::Task* task) {
     known.insert(known.end(), {"tokens", "temperature", "top", "top_p", "seed", "heads"});
   if (task != nullptr && !task->card().directions.empty())
     known.insert(known.end(), {"from", "to"});
+  if (task != nullptr && !task->card().heads_help.empty()) known.emplace_back("heads");
   if (task == nullptr || task->search() != nullptr)
     known.insert(known.end(), {"beam", "best", "temperature", "attention_temperature", "forbid",
                                "force", "heads"});
@@ -185,11 +180,13 @@ std::optional<std::string> model_name(const Fields& fields, const tasks::Task* t
                   files::in_quotes(variant));
 }
 
-tasks::Input input_of(const Fields& fields, const ServedModel& served, std::size_t longest) {
-  const tasks::Task& task = served.answerer.task();
-  const std::vector<std::string> names = task.fields();
-  const bool text = names == std::vector<std::string>{"text"};
-  if (text) fields.text("text", longest);
+/// Whether a text is all that a request holds.
+bool reads_text(const tasks::Task& task) {
+  return task.fields() == std::vector<std::string>{"text"};
+}
+
+tasks::Input input_of(const Fields& fields, const tasks::Task& task, std::size_t longest) {
+  if (reads_text(task)) fields.text("text", longest);
   tasks::Input input;
   try {
     input = task.input_of(fields.object());
@@ -200,9 +197,14 @@ tasks::Input input_of(const Fields& fields, const ServedModel& served, std::size
   } catch (const InvalidArgument& error) {
     refuse(400, error.what());
   }
-  if (const std::string problem = served.answerer.refusal(input); !problem.empty())
-    refuse(400, (text ? "the field \"text\" " : "the " + task.card().noun() + " ") + problem);
   return input;
+}
+
+void check_accepted(const tasks::Answerer& answerer, const tasks::Input& input) {
+  const tasks::Task& task = answerer.task();
+  if (const std::string problem = answerer.refusal(input); !problem.empty())
+    refuse(400, (reads_text(task) ? "the field \"text\" " : "the " + task.card().noun() + " ") +
+                    problem);
 }
 
 Plan answer(const Service& service, const Request& request) {
@@ -211,24 +213,28 @@ Plan answer(const Service& service, const Request& request) {
   const std::string in_path = task_in_path(request.path);
   const std::string name =
       !in_path.empty() ? in_path : fields.optional_text("task", kLongestName).value_or("");
-  const tasks::Task* task = find_task(name);
+  const tasks::Task* task = Models::find_task(name);
   fields.accept(known_fields(task));
   if (in_path.empty()) fields.text("task", kLongestName);
   const ServedModel& served =
       service.models().find(name, model_name(fields, task, limits.text));
-  tasks::Input input = input_of(fields, served, limits.text);
-  tasks::Choices choices = choices_of(fields, served.answerer.task(), limits);
+  tasks::Input input = input_of(fields, *task, limits.text);
+  const bool checked = served.ready();
+  if (checked) check_accepted(served.answerer(), input);
+  tasks::Choices choices = choices_of(fields, *task, limits);
   const auto detail =
       fields.flag("heads", false) ? tasks::Detail::heads : tasks::Detail::weights;
-  return Plan([&served, input = std::move(input), choices = std::move(choices), detail] {
-    const auto start = std::chrono::steady_clock::now();
-    nlohmann::json json =
-        served.answerer.model().json_of(input, served.answerer(input, choices), detail);
-    const std::chrono::duration<double, std::milli> took =
-        std::chrono::steady_clock::now() - start;
-    json["milliseconds"] = tasks::six_digits(took.count());
-    return json_response(json);
-  });
+  return Plan(
+      [&served, checked, input = std::move(input), choices = std::move(choices), detail] {
+        const tasks::Answerer& answerer = served.answerer();
+        if (!checked) check_accepted(answerer, input);
+        const auto start = std::chrono::steady_clock::now();
+        nlohmann::json json = answerer.model().json_of(input, answerer(input, choices), detail);
+        const std::chrono::duration<double, std::milli> took =
+            std::chrono::steady_clock::now() - start;
+        json["milliseconds"] = tasks::six_digits(took.count());
+        return json_response(json);
+      });
 }
 
 }  // namespace

@@ -82,8 +82,8 @@ void Connection::start() {
   request_ = {};
   parser_ = std::make_unique<http::request_parser<http::string_body>>();
   parser_->header_limit(static_cast<std::uint32_t>(limits().header));
-  parser_->body_limit(limits().body);
-  parser_->eager(true);
+  // That of the path follows when the header is read.
+  parser_->body_limit(lobby_.service->largest_body());
   set_deadline(Clock::now() + limits().idle);
   // What a client sent behind its last request is here already.
   if (buffer_.size() > 0) return parse();
@@ -113,10 +113,10 @@ void Connection::on_read(const error_code& error) {
 
 void Connection::parse() {
   error_code error;
-  while (buffer_.size() > 0 && !parser_->is_done() && !error)
+  while (buffer_.size() > 0 && !parser_->is_done() && !error &&
+         parser_->is_header_done() == header_seen_)
     buffer_.consume(parser_->put(buffer_.data(), error));
-  if (error == http::error::body_limit)
-    return send_and_close(413, "the body of the request is too large");
+  if (error == http::error::body_limit) return refuse_body();
   if (error == http::error::header_limit)
     return send_and_close(431, "the headers of the request are too large");
   if (error && error != http::error::need_more)
@@ -125,9 +125,19 @@ void Connection::parse() {
   go_on_reading();
 }
 
+void Connection::refuse_body() {
+  const std::string path =
+      parser_->is_header_done() ? request_of(parser_->get()).path : std::string();
+  send_and_close(413, lobby_.service->too_large(path).c_str());
+}
+
 void Connection::on_header() {
   header_seen_ = true;
   request_ = request_of(parser_->get());
+  const std::size_t most = lobby_.service->body_limit(request_.path);
+  if (parser_->content_length().value_or(0) > most) return refuse_body();
+  if (!parser_->is_done()) parser_->body_limit(most);
+  parser_->eager(true);
   if (auto refusal = lobby_.service->refusal(request_)) {
     last_ = !parser_->is_done();  // what has not been read yet is in the way
     return send(*std::move(refusal));
@@ -135,12 +145,12 @@ void Connection::on_header() {
   const bool waits =
       !parser_->is_done() && parser_->get().version() == 11 &&
       http::token_list(parser_->get()[http::field::expect]).exists("100-continue");
-  if (!waits) return go_on_reading();
+  if (!waits) return parse();
   static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
   asio::async_write(socket_, asio::buffer(kContinue.data(), kContinue.size()),
                     [self = shared_from_this()](const error_code& error, std::size_t) {
                       if (error || self->late_) return self->close();
-                      self->go_on_reading();
+                      self->parse();
                     });
 }
 

@@ -67,6 +67,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void on_read(const boost::system::error_code& error);
   void parse();
   void on_header();
+  void refuse_body();
   void go_on_reading();
   void on_request();
   void send(Response response);

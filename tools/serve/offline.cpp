@@ -46,7 +46,10 @@ nlohmann::json offline_data(const tasks::Answerer& answerer, const std::string& 
   auto live = nlohmann::json::array();
   for (const LiveExample& example : live_examples())
     live.push_back({{"example", live_json(example)}, {"map", live_map(example)}});
-  nlohmann::json data = answerer.model().json_of(input, reply, tasks::Detail::heads);
+  const bool sound = answerer.task().card().reads == tasks::TaskCard::Reads::sounds;
+  // The heads of a sound are no tokens over tokens, which the page would draw.
+  nlohmann::json data = answerer.model().json_of(
+      input, reply, sound ? tasks::Detail::none : tasks::Detail::heads);
   if (!data.contains("answers") && data.contains("map") && data["map"]["kind"] == "alignment") {
     data["answers"] = {answer_of(reply.answers.front(), data["map"])};
   } else if (answerer.model().pairs() == nullptr && !reply.pieces.empty()) {
@@ -56,7 +59,8 @@ nlohmann::json offline_data(const tasks::Answerer& answerer, const std::string& 
   }
   data["task"] = answerer.task().name();
   data["model"] = model;
-  data["text"] = text_of(answerer.task(), input);
+  // What was heard stands for a sound, which the file does not hold.
+  if (!sound) data["text"] = text_of(answerer.task(), input);
   data["live"] = std::move(live);
   return data;
 }

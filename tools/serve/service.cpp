@@ -1,5 +1,6 @@
 #include "tools/serve/service.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <exception>
 #include <functional>
@@ -11,6 +12,7 @@
 
 #include "attn/core/error.hpp"
 #include "attn/files/printable.hpp"
+#include "attn/tasks/task.hpp"
 #include "tools/serve/assets.hpp"
 #include "tools/serve/message.hpp"
 #include "tools/serve/models.hpp"
@@ -29,6 +31,14 @@ bool is_json(std::string_view type) {
     if ((c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c) != kJson[i]) return false;
   }
   return type.size() == kJson.size() || type[kJson.size()] == ';' || type[kJson.size()] == ' ';
+}
+
+/// TaskCard::input_bytes of the task that a path is of; 0: there is none.
+std::size_t input_bytes(std::string_view path) {
+  constexpr std::string_view kBegin = "/api/";
+  const tasks::Task* task =
+      path.starts_with(kBegin) ? Models::find_task(path.substr(kBegin.size())) : nullptr;
+  return task == nullptr ? 0 : task->card().input_bytes;
 }
 
 }  // namespace
@@ -73,6 +83,28 @@ std::optional<Response> Service::refusal(const Request& request) const {
       error_response(405, files::in_quotes(request.path) + " takes " + methods + " alone");
   response.headers.emplace_back("Allow", methods);
   return response;
+}
+
+std::size_t Service::body_limit(std::string_view path) const {
+  // What stands beside the input: names of fields and of a model.
+  constexpr std::size_t kBeside = 16 << 10;
+  const std::size_t input = input_bytes(path);
+  return std::max(options_.limits.body, input == 0 ? 0 : (input + 2) / 3 * 4 + kBeside);
+}
+
+std::size_t Service::largest_body() const {
+  std::size_t most = options_.limits.body;
+  for (const tasks::Task* task : tasks::all_tasks())
+    most = std::max(most, body_limit("/api/" + task->name()));
+  return most;
+}
+
+std::string Service::too_large(std::string_view path) const {
+  const std::size_t input = input_bytes(path);
+  return "the body of the request is too large; at most " + std::to_string(body_limit(path)) +
+         " bytes are accepted" +
+         (input == 0 ? ""
+                     : ", which hold " + std::to_string(input) + " bytes of input in base64");
 }
 
 Plan Service::plan(const Request& request) const {

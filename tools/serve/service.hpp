@@ -4,6 +4,7 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
@@ -54,6 +55,12 @@ class Service {
 
   /// Puts in the headers that every response has.
   void complete(const Request& request, Response& response) const;
+
+  /// Bytes that the body of a request to that path may have: more where a task reads sounds.
+  std::size_t body_limit(std::string_view path) const;
+  /// That of any path.
+  std::size_t largest_body() const;
+  std::string too_large(std::string_view path) const;
 
   const Options& options() const { return options_; }
   const Models& models() const { return models_; }

@@ -123,9 +123,10 @@ Plan answer_step(const Service& service, const Request& request) {
   const std::string task = fields.text("task", kLongestName);
   const ServedModel& served =
       service.models().find(task, fields.optional_text("model", kLongestName));
-  const tasks::PairModel* pairs = served.answerer.model().pairs();
+  // What is not read yet is of a package, and none of those is of text pairs.
+  const tasks::PairModel* pairs = served.ready() ? served.answerer().model().pairs() : nullptr;
   if (pairs == nullptr)
-    refuse(400, "the model " + served.name + " has no attention that can be stepped through");
+    refuse(400, "the model " + served.name() + " has no attention that can be stepped through");
   const tasks::PairModel& model = *pairs;
   tasks::Answer answer;
   answer.source =
@@ -141,7 +142,7 @@ Plan answer_step(const Service& service, const Request& request) {
                       " tokens; at most " + std::to_string(most) + " and the end are accepted");
   std::vector<models::HeadPlace> places = model.model->head_places();
   if (places.empty())
-    refuse(400, "the model " + served.name + " has no attention that can be stepped through");
+    refuse(400, "the model " + served.name() + " has no attention that can be stepped through");
   const models::HeadPlace place = place_of(fields, places);
   const std::int64_t row = fields.whole("row", 0, 0, kMostPlaces);
   models::Steering steering = steering_of(fields);

@@ -18,6 +18,7 @@ namespace {
 int run(int argc, char** argv) {
   std::string path;
   std::int64_t rate = 16000;
+  bool seconds = false;
   CLI::App app(
       "Writes a sound file to standard output as one channel of little-endian 32-bit real\n"
       "numbers within -1..1. What is odd about the file is told on standard error.",
@@ -27,12 +28,19 @@ int run(int argc, char** argv) {
       ->type_name("FILE");
   app.add_option("--rate", rate, "Samples a second to write; default 16000")
       ->check(CLI::Range(1000, 192000));
+  app.add_flag("--seconds", seconds,
+               "Write how long the sound is by its header, 0 where that is unknown, and decode "
+               "nothing");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
   attn::sound::SoundFile file(path);
+  if (seconds) {
+    std::printf("%.3f\n", file.seconds());
+    return 0;
+  }
   file.read(rate, [](std::span<const float> samples) {
     if (std::fwrite(samples.data(), sizeof(float), samples.size(), stdout) != samples.size())
       attn::fail<attn::FileError>("the samples cannot be written; is the disk full?");

@@ -167,6 +167,12 @@ SoundFile::SoundFile(const std::filesystem::path& path, const Limits& limits)
 
 SoundFile::~SoundFile() = default;
 
+double SoundFile::seconds() const {
+  const SF_INFO& facts = state_->facts;
+  if (facts.frames <= 0 || facts.frames == SF_COUNT_MAX) return 0.0;
+  return static_cast<double>(facts.frames) / static_cast<double>(facts.samplerate);
+}
+
 std::int64_t SoundFile::read(std::int64_t rate,
                              const std::function<void(std::span<const float>)>& part) {
   const SF_INFO& facts = state_->facts;

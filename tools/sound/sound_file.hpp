@@ -32,6 +32,9 @@ class SoundFile {
   SoundFile(const SoundFile&) = delete;
   SoundFile& operator=(const SoundFile&) = delete;
 
+  /// As the header tells it; 0 where it does not.
+  double seconds() const;
+
   /// The mean of the channels at `rate`, each sample within -1..1, in parts of some seconds;
   /// gives how many there were.
   std::int64_t read(std::int64_t rate, const std::function<void(std::span<const float>)>& part);

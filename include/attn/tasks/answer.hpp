@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include <variant>
 #include <vector>
 
+#include "attn/maps/map.hpp"
 #include "attn/models/search.hpp"
 #include "attn/models/steering.hpp"
 #include "attn/tasks/value.hpp"
@@ -32,6 +34,9 @@ struct Input {
   Input(const char* text) : Input(std::string(text)) {}  // NOLINT(google-explicit-constructor)
   Input(Picture picture) {                               // NOLINT(google-explicit-constructor)
     parts.emplace("picture", std::move(picture));
+  }
+  Input(Sound sound) {  // NOLINT(google-explicit-constructor)
+    parts.emplace("sound", std::move(sound));
   }
 
   /// Null where there is no part of that name and kind.
@@ -65,6 +70,10 @@ struct Choices {
   double top_p = 1.0;                    ///< the share of probability that is sampled from
   /// Is told each part of the text as it is written, whole characters; false: it ends there.
   std::function<bool(std::string_view)> told{};
+
+  // Of tasks that read sounds, whose `told` gets a line at a time.
+  /// Is told now and then what share of the sound is read.
+  std::function<void(double)> progress{};
 };
 
 struct Answer {
@@ -81,6 +90,8 @@ struct Answer {
   std::vector<float> weights;
   /// What else the model tells, by name: "gates" of each step.
   std::map<std::string, std::vector<float>> numbers{};
+  /// The map of it, of a model that draws while it answers, where weights were wanted.
+  std::shared_ptr<const maps::Map> map{};
 };
 
 /// What the model read in one go.

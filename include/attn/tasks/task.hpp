@@ -5,6 +5,7 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -26,6 +27,7 @@
 #include "attn/tasks/learner.hpp"
 #include "attn/tasks/scores.hpp"
 #include "attn/tasks/training_run.hpp"
+#include "attn/tensor/storage.hpp"
 #include "attn/text/tokeniser.hpp"
 
 namespace attn::tasks {
@@ -66,12 +68,41 @@ class Model {
   /// What `attn TASK --json` prints; `name` is the file, where the input came from one.
   virtual nlohmann::json line_of(const std::string& name, const Input& input,
                                  const Reply& reply, Detail detail) const;
+  /// Whether it computes on that device.
+  virtual bool runs_on(Device) const { return true; }
 
   /// Of a model that translates; without targets where it does not, or does not know.
   virtual Languages languages() const { return {.from = "", .to = {}}; }
 
   /// A model of text pairs has more to look into: tokens, heads, steps. Null for others.
   virtual const PairModel* pairs() const { return nullptr; }
+};
+
+/// Models that others trained, which a command fetches as one package.
+class ModelPackage {
+ public:
+  virtual ~ModelPackage() = default;
+
+  struct Item {
+    std::string name;   ///< --model takes it
+    std::string about;  ///< "Moonshine base, ..."
+    std::string score;
+    std::string kind;
+    std::int64_t parameters = 0;
+  };
+  /// The first answers where none is named.
+  virtual const std::vector<Item>& items() const = 0;
+  /// How large it is, and what fetches it: stands behind "the models are not here: ".
+  virtual std::string how() const = 0;
+  /// A file of docs/gallery; "": there is none.
+  virtual std::string figure() const { return ""; }
+
+  virtual bool has(const std::string& item) const = 0;
+  /// The folder that holds them, fetched where they are missing or damaged; the size is told
+  /// before.
+  virtual std::filesystem::path fetch(const Say& say) const = 0;
+  /// FileError, which says how to get it, where it is not there.
+  virtual std::unique_ptr<Model> load(const std::string& item) const = 0;
 };
 
 /// What a task tells of itself.
@@ -107,8 +138,9 @@ struct TaskCard {
     files,     ///< text files, or a text in quotes, or -
     pictures,  ///< PNG files; --sample takes test examples
     parts,     ///< the parts of one input, a word each; or - for a line each, with tabs
-    turns      ///< those of one dialogue, a word each, joined to a text of a turn a line; or -
+    turns,     ///< those of one dialogue, a word each, joined to a text of a turn a line; or -
                ///< for a dialogue a line, with tabs; without words a dialogue that goes on
+    sounds     ///< sound files, one after another; text comes as it is heard
   };
   Reads reads = Reads::texts;
   std::string argument = "text";  ///< the name of those words in the help text
@@ -130,12 +162,22 @@ struct TaskCard {
     std::string example{};  ///< to begin with, as TaskCard::example
   };
   std::vector<Part> parts{};
+  /// What an answer can be written as beside text and JSON: --srt FILE.srt.
+  struct Form {
+    std::string name;  ///< of the flag, and the ending of the file
+    std::string help;
+  };
+  std::vector<Form> forms{};
+  /// Bytes of the input that a request to the path of the task may hold, in base64; 0: what
+  /// the server takes of any request.
+  std::size_t input_bytes = 0;
 
   /// What an input is called in a message.
   std::string noun() const {
     return reads == Reads::pictures ? "picture"
            : reads == Reads::parts  ? "input"
            : reads == Reads::turns  ? "dialogue"
+           : reads == Reads::sounds ? "sound"
                                     : "text";
   }
   /// The folder of the model that is taken where none is named, of this variant.
@@ -279,6 +321,10 @@ class Task {
   /// The model of such a variant, which `attn data TASK --from` took into the cache; null: a
   /// folder holds it. FileError, which says how to get it, where it is not there.
   virtual std::unique_ptr<Model> taken(const std::string& variant) const;
+  /// A reply in one of the card's forms: captions for players of videos.
+  virtual std::string form_of(std::string_view form, const Reply& reply) const;
+  /// Models that others trained and --model takes by name; null: there are none.
+  virtual const ModelPackage* package() const { return nullptr; }
 };
 
 /// In the order that lists show them.

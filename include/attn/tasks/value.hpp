@@ -6,6 +6,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstdint>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <variant>
@@ -27,9 +28,20 @@ struct Picture {
 /// The pictures of a film, in order.
 using Frames = std::vector<Picture>;
 
+class Samples;  // attn/tasks/transcribe/samples.hpp
+
+/// Samples that lie in a file: hours of them need not be in memory.
+class StoredSamples {
+ public:
+  virtual ~StoredSamples() = default;
+  /// They are read through it, and while it lives.
+  virtual std::shared_ptr<const Samples> open() const = 0;
+};
+
 struct Sound {
-  std::int64_t rate = 16000;   ///< samples a second
-  std::vector<float> samples;  ///< -1 to 1
+  std::int64_t rate = 16000;                         ///< samples a second
+  std::vector<float> samples;                        ///< -1 to 1
+  std::shared_ptr<const StoredSamples> stored = {};  ///< in place of them; null: there are none
 
   bool operator==(const Sound&) const = default;
 };

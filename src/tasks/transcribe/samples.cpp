@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "attn/core/error.hpp"
@@ -35,6 +36,11 @@ std::int64_t FileSamples::size() const {
 
 void FileSamples::read(std::int64_t begin, std::span<float> out) const {
   file_.read_at(static_cast<std::uint64_t>(begin) * sizeof(float), std::as_writable_bytes(out));
+}
+
+std::shared_ptr<const Samples> samples_of(const Sound& sound) {
+  if (sound.stored != nullptr) return sound.stored->open();
+  return std::make_shared<const SoundSamples>(sound);
 }
 
 }  // namespace attn::tasks

@@ -5,8 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,6 +19,7 @@
 #include "attn/tasks/transcribe/samples.hpp"
 #include "attn/tasks/transcribe/transcript.hpp"
 #include "attn/tasks/value.hpp"
+#include "support/tolerance.hpp"
 #include "support/wav.hpp"
 #include "tasks/scratch.hpp"
 #include "tasks/transcribe/fake_package.hpp"
@@ -92,13 +96,44 @@ TEST_F(FakeSpeech, TellsOfSoundsWithoutWords) {
 
 TEST_F(FakeSpeech, DrawsWhatItsWordsLookedAt) {
   const Sound sound = sound_of(test::tone(3.0));
-  const maps::Speech map = transcriber().map(SoundSamples(sound), "a tone");
+  const Transcript transcript = transcriber()(SoundSamples(sound), {.map = true});
+  ASSERT_NE(transcript.map, nullptr);
+  const maps::Speech& map = *transcript.map;
   ASSERT_FALSE(map.words.empty());
-  EXPECT_EQ(map.title, "a tone");
+  EXPECT_EQ(map.title, transcript.text());
+  EXPECT_EQ(map.words.size(), transcript.words().size());
+  EXPECT_EQ(map.begins.front(), transcript.words().front().begin) << "times come with it";
   EXPECT_EQ(map.seconds, 3.0);
   EXPECT_EQ(map.weights.rows, map.words.size());
   EXPECT_EQ(map.weights.columns, map.spectrogram.columns);
   EXPECT_NO_THROW(maps::validate(map));
+}
+
+TEST_F(FakeSpeech, DrawsEveryHeadOfTheDecoder) {
+  const Sound sound = sound_of(test::tone(3.0));
+  const maps::Heads map = transcriber().heads(SoundSamples(sound));
+  EXPECT_EQ(map.maps.size(), 2u * 2u) << "two layers of two heads";
+  EXPECT_NO_THROW(maps::validate(map));
+  for (const maps::Head& head : map.maps) {
+    ASSERT_EQ(head.weights.rows, map.rows.size());
+    for (std::size_t row = 0; row < head.weights.rows; ++row) {
+      float sum = 0.0f;
+      for (std::size_t column = 0; column < head.weights.columns; ++column)
+        sum += head.weights.at(row, column);
+      EXPECT_NEAR(sum, 1.0f, test::kFloatSum) << "parts keep all of a word's weight";
+    }
+  }
+}
+
+TEST_F(FakeSpeech, TellsHowLikelyItsTokensWere) {
+  const Sound sound = sound_of(test::tone(3.0));
+  const Transcriber transcriber = this->transcriber();
+  const Certainty certainty = transcriber(SoundSamples(sound)).certainty;
+  const auto window = std::span(sound.samples);
+  EXPECT_EQ(certainty.tokens, static_cast<std::int64_t>(transcriber.tokens(window).size()) - 1);
+  // Of a choice among 24 the likeliest has at least an even share.
+  EXPECT_LE(certainty.a_token(), 0.0);
+  EXPECT_GE(certainty.a_token(), std::log(1.0 / test::FakePackage::kVocabulary));
 }
 
 TEST_F(FakeSpeech, RefusesWhatIsNoSuchSound) {

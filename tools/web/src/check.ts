@@ -1,7 +1,7 @@
 // Answers from outside are checked before they are drawn: a wrong shape is an error that says
 // where, never a broken picture.
 
-import type { AlignmentMap, Answer, AnyMap, ArcsMap, CurveMap, Head, ImageMap, Matrix, Picture, Reply, StepReply } from './contract';
+import type { AlignmentMap, Answer, AnyMap, ArcsMap, CurveMap, Head, ImageMap, Matrix, Picture, Reply, SpeechMap, SpokenWord, StepReply, Transcript } from './contract';
 
 export class WrongData extends Error {}
 
@@ -173,6 +173,39 @@ function checkedArcs(value: Record<string, unknown>): ArcsMap {
   return value as unknown as ArcsMap;
 }
 
+function checkedSpeech(value: Record<string, unknown>): SpeechMap {
+  const count = strings(value.words, 'words').length;
+  for (const name of ['begins', 'ends'] as const) {
+    if (numbers(value[name], name).length !== count) fail(name, 'one a word');
+  }
+  for (const name of ['begin', 'seconds', 'hertz'] as const) {
+    if (!Number.isFinite(value[name]) || Number(value[name]) < 0) fail(name, 'a number from 0');
+  }
+  const { bands, columns } = value;
+  if (!Number.isInteger(bands) || !Number.isInteger(columns) || Number(bands) < 0 || Number(columns) < 0) fail('map', 'bands and columns');
+  matrix(value.spectrogram, Number(bands), Number(columns), 'spectrogram');
+  matrix(value.weights, count, Number(columns), 'weights');
+  return value as unknown as SpeechMap;
+}
+
+export function checkedSpoken(value: unknown): SpokenWord[] {
+  if (!Array.isArray(value)) fail('words', 'a list');
+  value.forEach((word: unknown, index) => {
+    if (!isRecord(word) || typeof word.word !== 'string' || !Number.isFinite(word.begin) || !Number.isFinite(word.end)) {
+      fail(`words[${index}]`, 'a word with its begin and end');
+    }
+  });
+  return value;
+}
+
+export function checkedTranscript(value: unknown): Transcript {
+  if (!isRecord(value) || typeof value.text !== 'string' || !Number.isFinite(value.seconds)) fail('the answer', 'a text and its seconds');
+  checkedSpoken(value.words);
+  strings(value.notes, 'notes');
+  if (checkedMap(value.map).kind !== 'speech') fail('map', 'one of the kind speech');
+  return value as unknown as Transcript;
+}
+
 /** A map of a kind that the page draws. */
 export function checkedMap(value: unknown): AnyMap {
   if (!isRecord(value) || value.attn_map !== 1) fail('map', '"attn_map": 1');
@@ -196,8 +229,10 @@ export function checkedMap(value: unknown): AnyMap {
       return checkedImage(value);
     case 'arcs':
       return checkedArcs(value);
+    case 'speech':
+      return checkedSpeech(value);
     default:
-      return fail('kind', 'alignment, heads, curve, image or arcs; `attn map` draws the others');
+      return fail('kind', 'alignment, heads, curve, image, arcs or speech; `attn map` draws the others');
   }
 }
 

@@ -14,7 +14,10 @@ export interface Task {
   metric: string;
   models: Model[];
   example: string;
+  fields?: string[]; // of a request: "text", or "picture" and "question"
   turns?: boolean; // a text is a dialogue, a turn a line
+  input_bytes?: number; // that a sound may have; 0: no sound is read
+  missing?: string; // what fetches its models, where they are not there
 }
 
 export interface Info {
@@ -214,7 +217,38 @@ export interface ArcsMap extends MapBase {
   arcs: Arc[];
 }
 
-export type AnyMap = AlignmentMap | HeadsMap | CurveMap | ImageMap | ArcsMap;
+/** A sound as the words that were heard in it; times are seconds, one a word. */
+export interface SpeechMap extends MapBase {
+  kind: 'speech';
+  begin: number;
+  seconds: number;
+  hertz: number; // of the top of the spectrogram
+  bands: number;
+  columns: number;
+  words: string[];
+  begins: number[];
+  ends: number[];
+  spectrogram: Matrix; // [bands, columns], the highest first
+  weights: Matrix; // [words, columns]
+}
+
+export type AnyMap = AlignmentMap | HeadsMap | CurveMap | ImageMap | ArcsMap | SpeechMap;
+
+export interface SpokenWord {
+  word: string;
+  begin: number;
+  end: number;
+}
+
+/** What POST /api/transcribe answers. */
+export interface Transcript {
+  text: string;
+  seconds: number;
+  words: SpokenWord[];
+  notes: string[];
+  milliseconds?: number;
+  map: SpeechMap;
+}
 
 export interface Caption {
   text: string;
@@ -235,4 +269,5 @@ export interface Offline {
   notes?: string[];
   live?: { example: Example; map: AnyMap }[];
   figure?: AnyMap; // of an answer that is no tokens over tokens
+  words?: SpokenWord[]; // of a sound
 }

@@ -4,6 +4,7 @@ import '../style/page.css';
 import { Draw } from './draw_section';
 import { el } from './dom';
 import { placeOf, settle } from './link';
+import { Listen, soundTask } from './listen';
 import { Mechanisms } from './mechanisms';
 import { offlineSections, readData, titleOf } from './offline';
 import { openMapSection } from './open_map';
@@ -23,12 +24,13 @@ function layout(links: [string, string][], sections: HTMLElement[], foot: string
 async function fromServer(): Promise<void> {
   try {
     const info = await server.info();
-    const tasks = info.tasks.filter((task) => task.name !== 'caption' && task.models.length > 0);
+    const sounds = soundTask(info);
+    const tasks = info.tasks.filter((task) => task !== sounds && task.name !== 'caption' && task.models.length > 0);
     const first = tasks.length > 0 ? new Try({ ...info, tasks }) : undefined;
     const mechanisms = new Mechanisms();
-    layout([['#try', 'Look'], ['#draw', 'Draw'], ['#mechanisms', 'Mechanisms'], ['#open', 'Open']],
+    layout([['#try', 'Look'], ...(sounds ? [['#listen', 'Listen'] as [string, string]] : []), ['#draw', 'Draw'], ['#mechanisms', 'Mechanisms'], ['#open', 'Open']],
       [first?.element ?? el('section', { id: 'try' }, el('h2', {}, 'Where does it look?'), el('p', { class: 'status empty' }, 'This server has no model that answers.')),
-        new Draw().element, mechanisms.element, openMapSection()],
+        ...(sounds ? [new Listen(sounds).element] : []), new Draw().element, mechanisms.element, openMapSection()],
       `attn ${info.version} · everything runs on the machine of the server; nothing is sent elsewhere`);
     const follow = (begin: boolean) => {
       const { section, values } = placeOf(location.hash);

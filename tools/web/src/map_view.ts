@@ -8,6 +8,7 @@ import { drawCurve } from './figures/curve';
 import { drawHeads, HeadsView } from './figures/heads';
 import { drawImage, imagePanels } from './figures/image';
 import { MatrixView, savedMatrix } from './figures/matrix_view';
+import { drawSpeech, speechCanvas } from './figures/speech';
 import { Looking } from './looking';
 import { headMap } from './maps';
 import type { Saved } from './save';
@@ -41,6 +42,8 @@ export class MapView {
         return { map, draw: (look) => drawArcs(map, look).node() as SVGSVGElement };
       case 'image':
         return { map, draw: (look) => drawImage(map, look).node() as SVGSVGElement };
+      case 'speech':
+        return { map, draw: (look) => drawSpeech(map, look).node() as SVGSVGElement };
       case 'heads': {
         const shown = this.heads.shown ?? { map };
         if (!shown.head) return { map: shown.map, draw: (look) => drawHeads(shown.map, look).node() as SVGSVGElement };
@@ -78,6 +81,9 @@ export class MapView {
       }
       case 'image':
         this.put(imagePanels(map));
+        break;
+      case 'speech':
+        this.put(speechCanvas(map, { palette: palette(), width: Math.max(280, this.element.clientWidth || 480) }));
         break;
     }
   }

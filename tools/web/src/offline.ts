@@ -1,6 +1,6 @@
 // The page that `attn explain` writes: the answer and its drawings, from the data block.
 
-import { checkedMap, checkedReply, isRecord, WrongData } from './check';
+import { checkedMap, checkedReply, checkedSpoken, isRecord, WrongData } from './check';
 import type { Offline } from './contract';
 import { el, segments } from './dom';
 import { Explanation, tellingRow } from './explanation';
@@ -10,6 +10,7 @@ import { MapView } from './map_view';
 import { kInvented } from './mechanisms';
 import { notices } from './notices';
 import { story } from './try';
+import { spokenWords } from './spoken_words';
 import { quoted, score } from './words';
 
 export function readData(text: string): Offline {
@@ -27,6 +28,7 @@ export function titleOf(data: Offline): string {
 /** A name tells who made a model; the one that ships needs none. */
 function reader(data: Offline): string {
   const shipped = !data.model || data.model === 'shipped';
+  if (data.words) return `The model ${shipped ? `of ${data.task}` : data.model} heard:`;
   return shipped ? `The model that ships with attn for ${data.task} read:` : `The model ${data.model} read:`;
 }
 
@@ -81,7 +83,7 @@ export function offlineSections(data: Offline): HTMLElement[] {
       el('h2', { id: 'figure-title' }, data.task),
       el('p', { class: 'note' }, reader(data)),
       el('blockquote', { dir: 'auto' }, data.text),
-      ...notices(data), figure.element));
+      ...notices(data), ...(data.words ? [spokenWords(checkedSpoken(data.words))] : []), figure.element));
     queueMicrotask(() => view.show(map));
   }
   const live = data.live ?? [];

@@ -1,7 +1,7 @@
 // The server's interface, one call a route. Every failure is one sentence for the reader.
 
-import { checkedMap, checkedReply, checkedStep, isRecord } from './check';
-import type { AnyMap, Caption, Example, ImageMap, Info, Mechanism, Question, Reply, StepQuestion, StepReply } from './contract';
+import { checkedMap, checkedReply, checkedStep, checkedTranscript, isRecord } from './check';
+import type { AnyMap, Caption, Example, ImageMap, Info, Mechanism, Question, Reply, StepQuestion, StepReply, Transcript } from './contract';
 
 const kPatience = 60_000; // milliseconds
 
@@ -63,6 +63,11 @@ export async function answer(question: Question, signal: AbortSignal): Promise<R
   const reply = await ask('./api/answer', question, signal);
   if (!isRecord(reply) || reply.map === undefined) list(reply, 'answers');
   return checkedReply(reply);
+}
+
+/** `sound`: a WAV file in base64. The task has a path of its own, which takes more bytes. */
+export async function transcribe(task: string, sound: string, model: string, signal: AbortSignal): Promise<Transcript> {
+  return checkedTranscript(await ask(`./api/${task}`, { sound, ...(model ? { model } : {}) }, signal));
 }
 
 export async function step(question: StepQuestion, signal: AbortSignal): Promise<StepReply> {

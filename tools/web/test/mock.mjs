@@ -31,6 +31,11 @@ function info() {
     { name: 'recurrent', kind: 'bahdanau', parameters: 2_300_000 },
   ];
   const tasks = Object.entries(kAbout).map(([name, [about, metric, example]]) => ({ name, about, metric, models, example, turns: name === 'chat' }));
+  tasks.push({
+    name: 'transcribe', about: 'English speech becomes words with times', metric: 'word error rate', example: '', turns: false, missing: '',
+    models: [{ name: 'base', kind: 'moonshine', parameters: 61_000_000 }, { name: 'tiny', kind: 'moonshine', parameters: 27_000_000 }],
+    fields: ['sound'], input_bytes: 2 << 20,
+  });
   return { version: 'mock', page: true, tasks, limits: { text_bytes: 20_000, beam: 16 } };
 }
 
@@ -189,6 +194,25 @@ function caption({ pixels, attention = 'soft' }) {
   return [200, { text: words.join(' '), words, milliseconds: 5, map }];
 }
 
+// What it hears is how long the sound is; a word lasts half a second.
+function transcribe({ sound, model = 'base' }) {
+  const wav = Buffer.from(String(sound), 'base64');
+  if (wav.toString('latin1', 0, 4) !== 'RIFF' || wav.toString('latin1', 8, 12) !== 'WAVE') return [400, { error: 'the field "sound" is no WAV file' }];
+  const [channels, rate, bits] = [wav.readUInt16LE(22), wav.readUInt32LE(24), wav.readUInt16LE(34)];
+  if (channels !== 1 || rate !== 16_000 || bits !== 16) return [400, { error: `${channels} channels, ${rate} samples a second, ${bits} bits` }];
+  const seconds = (wav.length - 44) / 2 / rate;
+  const count = Math.max(1, Math.min(20, Math.floor(2 * seconds)));
+  const columns = 10 * count;
+  const words = Array.from({ length: count }, (_, i) => ({ word: `${model}${i + 1}`, begin: i / 2 + 0.1, end: i / 2 + 0.4 }));
+  const map = {
+    attn_map: 1, kind: 'speech', title: 'a sound', caption: 'Each row is a word.', begin: 0, seconds, hertz: 8000, bands: 8, columns,
+    words: words.map(({ word }) => word), begins: words.map(({ begin }) => begin), ends: words.map(({ end }) => end),
+    spectrogram: Array.from({ length: 8 }, (_, band) => Array.from({ length: columns }, (__, column) => (0.5 + 0.5 * Math.sin(band + column / 3)))),
+    weights: words.map((_, row) => normalised(Array.from({ length: columns }, (__, column) => Math.exp(-((column / 10 - row - 0.5) ** 2) * 4)))),
+  };
+  return [200, { text: words.map(({ word }) => word).join(' '), seconds, segments: [], words, notes: [], unfamiliar: false, milliseconds: 12, map }];
+}
+
 const kRoutes = {
   'GET /health': () => [200, { status: 'ok' }],
   'GET /api/info': () => [200, info()],
@@ -198,6 +222,7 @@ const kRoutes = {
   'POST /api/step': step,
   'POST /api/live': live,
   'POST /api/caption': caption,
+  'POST /api/transcribe': transcribe,
 };
 
 function asset(dist, path) {

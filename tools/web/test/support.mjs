@@ -1,7 +1,9 @@
 // A browser for all tests, a page for each; a page that logs an error fails its test.
 
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { startMock } from './mock.mjs';
@@ -10,8 +12,42 @@ export const web = process.env.ATTN_PAGE_WEB;
 export const real = process.env.ATTN_PAGE_URL; // a server that is not the mock
 const { chromium } = createRequire(join(web, 'package.json'))('playwright-core');
 
-const browser = await chromium.launch({ executablePath: process.env.ATTN_CHROMIUM, args: ['--no-sandbox'] });
-after(() => browser.close());
+/** A WAV file of a tone, 16 bits, as many channels as wanted. */
+export function toneFile({ seconds, hertz = 440, rate = 48_000, channels = 1 }) {
+  const frames = Math.round(seconds * rate);
+  const file = Buffer.alloc(44 + 2 * frames * channels);
+  file.write('RIFF', 0);
+  file.writeUInt32LE(file.length - 8, 4);
+  file.write('WAVEfmt ', 8);
+  file.writeUInt32LE(16, 16);
+  file.writeUInt16LE(1, 20);
+  file.writeUInt16LE(channels, 22);
+  file.writeUInt32LE(rate, 24);
+  file.writeUInt32LE(2 * rate * channels, 28);
+  file.writeUInt16LE(2 * channels, 32);
+  file.writeUInt16LE(16, 34);
+  file.write('data', 36);
+  file.writeUInt32LE(file.length - 44, 40);
+  for (let at = 0; at < frames; ++at) {
+    for (let c = 0; c < channels; ++c) file.writeInt16LE(Math.round(12_000 * Math.sin((2 * Math.PI * hertz * at) / rate)), 44 + 2 * (at * channels + c));
+  }
+  return file;
+}
+
+// The browser's microphone hears this file, again and again. ATTN_PAGE_MICROPHONE names another.
+export const kHertz = 440;
+const scratch = mkdtempSync(join(tmpdir(), 'attn-page-'));
+const microphone = process.env.ATTN_PAGE_MICROPHONE ?? join(scratch, 'microphone.wav');
+if (!process.env.ATTN_PAGE_MICROPHONE) writeFileSync(microphone, toneFile({ seconds: 4, hertz: kHertz }));
+
+const browser = await chromium.launch({
+  executablePath: process.env.ATTN_CHROMIUM,
+  args: ['--no-sandbox', '--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream', `--use-file-for-fake-audio-capture=${microphone}`],
+});
+after(async () => {
+  await browser.close();
+  rmSync(scratch, { recursive: true, force: true });
+});
 
 /** test(name, body(page, server)): `options.view` goes to the browser, `intercept` to the mock. */
 export function pageTest(name, body, options = {}) {
@@ -24,6 +60,7 @@ export function pageTest(name, body, options = {}) {
       acceptDownloads: true,
       ...options.view,
     });
+    if (options.before) await context.addInitScript(options.before);
     const page = await context.newPage();
     page.setDefaultTimeout(15_000);
     const errors = [];

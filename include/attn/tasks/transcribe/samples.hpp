@@ -7,9 +7,13 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "attn/files/read_file.hpp"
+#include "attn/tasks/corpus.hpp"
 #include "attn/tasks/value.hpp"
 
 namespace attn::tasks {
@@ -53,5 +57,25 @@ class FileSamples : public Samples {
  private:
   files::InputFile file_;
 };
+
+/// The samples of a sound, wherever they lie. The sound must stay.
+std::shared_ptr<const Samples> samples_of(const Sound& sound);
+
+/// A sound file of a user, and what they should know of it, a sentence each.
+struct SoundFile {
+  Sound sound;
+  std::vector<std::string> notes;
+};
+/// Decoded by the program attn-sound, which lies beside the one that runs, into a file without
+/// a name that is gone with the sound. Where that takes much room, it is told before.
+/// FileError, which names the file, for what is no sound, and where there is no room for it;
+/// Unsupported where attn-sound was not built.
+SoundFile read_sound(const std::filesystem::path& path, const Say& say);
+/// The same, decoded each time it is opened: of many, one at a time takes room.
+Sound sound_in(const std::filesystem::path& path);
+
+/// The sound that the bytes of a WAV file hold: one channel of 16-bit samples at kSpeechRate.
+/// FileError, which begins with `where`, for all else; sizes are checked before they are used.
+Sound read_wav(std::span<const std::uint8_t> file, const std::string& where);
 
 }  // namespace attn::tasks

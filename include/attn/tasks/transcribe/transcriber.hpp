@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -30,31 +29,24 @@ class Transcriber {
   /// "tiny" or "base" out of the folder of the package (transcribe_folder).
   static Transcriber load(const std::filesystem::path& folder, const std::string& model);
 
-  struct Options {
-    bool times = false;  ///< whether words are told with their times; it takes a little longer
-    /// Is told each segment once it is done; false: it ends there.
-    std::function<bool(const SpokenSegment&)> told{};
-    /// Is told of what share of the sound is read.
-    std::function<void(double)> progress{};
-  };
+  using Options = Hearing;
   /// Windows of up to 30 s, cut at pauses. A sound without speech has no segments, and a note.
   Transcript operator()(const Samples& samples, const Options& options) const;
   Transcript operator()(const Samples& samples) const { return (*this)(samples, Options{}); }
 
-  /// What the words of the first window that has words looked at, below its spectrogram.
-  maps::Speech map(const Samples& samples, const std::string& title) const;
+  /// What each head of the decoder looked at in the first window that has words: words over
+  /// parts of the sound.
+  maps::Heads heads(const Samples& samples) const;
 
   /// The tokens of one window, the first and the last mark included.
   std::vector<std::int64_t> tokens(std::span<const float> window) const;
 
-  const models::SpeechModel& model() const;
+  models::SpeechModel& model() const;
 
  private:
   struct State;
-  struct Passage;
 
   explicit Transcriber(std::shared_ptr<const State> state) : state_(std::move(state)) {}
-  Passage hear(std::span<const float> window, double begin, bool times) const;
 
   std::shared_ptr<const State> state_;
 };

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tasks/transcribe/clips.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <sstream>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "attn/core/error.hpp"
+#include "attn/files/printable.hpp"
+#include "attn/files/read_file.hpp"
+#include "attn/tasks/corpus.hpp"
+#include "attn/tasks/transcribe/samples.hpp"
+#include "attn/text/sha256.hpp"
+
+namespace attn::tasks {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kLargestList = std::uint64_t{64} << 20;
+
+}  // namespace
+
+Corpus clips_of(const fs::path& list) {
+  const std::string text = files::read_text(list, kLargestList);
+  Corpus corpus;
+  corpus.name = list.filename().string();
+  corpus.file = fs::absolute(list).lexically_normal();
+  corpus.checksum = text::sha256_hex(std::as_bytes(std::span(text)));
+  std::istringstream lines(text);
+  std::size_t number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    if (line.empty()) continue;
+    const std::size_t tab = line.find('\t');
+    if (tab == std::string::npos || tab == 0)
+      fail<FileError>(files::path_text(list), ": line ", number, " is ", files::in_quotes(line),
+                      "; accepted: a sound file, a tab, its text");
+    const fs::path sound = list.parent_path() / line.substr(0, tab);
+    std::error_code ignored;
+    if (!fs::exists(sound, ignored))
+      fail<FileError>(files::path_text(list), ": line ", number, ": there is no file ",
+                      files::path_text(sound));
+    Example example{files::printable(sound.string(), 4096), "", {line.substr(tab + 1)}};
+    example.parts.emplace("sound", sound_in(sound));
+    corpus.test.push_back(std::move(example));
+  }
+  if (corpus.test.empty()) fail<FileError>(files::path_text(list), ": there is no line in it");
+  return corpus;
+}
+
+}  // namespace attn::tasks
