@@ -9,7 +9,6 @@
 namespace attn::serve {
 namespace {
 
-constexpr std::string_view kListening = "no task learns speech from nothing";
 constexpr std::string_view kAsking = "no task answers questions about a picture";
 
 /// Sorted by name. Where a model is made of the blocks that a mechanism is an arrangement of,
@@ -53,14 +52,17 @@ constexpr MechanismUse kUses[] = {
      "nn::KeyValueMemory"},
     {"kv_cache_equivalence", "attn write, attn translate", "src/models/language_model.cpp",
      "nn::KvCache"},
-    {"las_attention", "", "", "", kListening},
-    {"las_listener_layer", "", "", "", kListening},
+    {"las_attention", "attn compare transcribe", "src/tasks/las/listener.cpp",
+     "nn::LasAttention"},
+    {"las_listener_layer", "attn transcribe --model las", "src/tasks/las/listener.cpp",
+     "nn::ListenerLayer"},
     {"learned_position", "attn train write --places learned, attn lesson order",
      "src/models/language_model.cpp", "nn::LearnedPosition"},
     {"local_monotonic", "attn compare pronounce", "src/models/luong.cpp", "nn::LuongAttention"},
     {"local_predictive", "attn pronounce --model pronounce-local", "src/models/luong.cpp",
      "nn::LuongAttention"},
-    {"location_aware", "", "", "", kListening},
+    {"location_aware", "attn transcribe --model las", "src/tasks/las/listener.cpp",
+     "nn::LocationAwareAttention"},
     {"luong_decoder", "attn pronounce --model pronounce-global", "src/models/luong.cpp",
      "nn::LuongLoop"},
     {"masked_softmax", "attn lesson addressing", "tools/attn/lessons/addressing.cpp",

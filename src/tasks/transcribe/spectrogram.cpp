@@ -9,41 +9,16 @@
 #include <cstdint>
 #include <numbers>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "attn/core/error.hpp"
 #include "attn/maps/map.hpp"
+#include "tasks/transcribe/fourier.hpp"
 
 namespace attn::tasks {
 namespace {
 
 using Spectrum = std::vector<std::complex<double>>;
-
-/// The discrete Fourier transform in place, of a power of 2 (Cooley and Tukey, 1965).
-void transform(Spectrum& x) {
-  const std::size_t count = x.size();
-  for (std::size_t i = 1, j = 0; i < count; ++i) {
-    std::size_t bit = count >> 1U;
-    for (; (j & bit) != 0; bit >>= 1U) j ^= bit;
-    j ^= bit;
-    if (i < j) std::swap(x[i], x[j]);
-  }
-  for (std::size_t length = 2; length <= count; length *= 2) {
-    const std::complex<double> turn =
-        std::polar(1.0, -2.0 * std::numbers::pi / static_cast<double>(length));
-    for (std::size_t begin = 0; begin < count; begin += length) {
-      std::complex<double> factor = 1.0;
-      for (std::size_t i = 0; i < length / 2; ++i) {
-        const std::complex<double> even = x[begin + i];
-        const std::complex<double> odd = x[begin + i + length / 2] * factor;
-        x[begin + i] = even + odd;
-        x[begin + i + length / 2] = even - odd;
-        factor *= turn;
-      }
-    }
-  }
-}
 
 }  // namespace
 
@@ -70,7 +45,7 @@ maps::Matrix spectrogram(std::span<const float> samples, std::size_t columns,
       window[i] =
           inside ? hann * static_cast<double>(samples[static_cast<std::size_t>(at)]) : 0.0;
     }
-    transform(window);
+    fourier_transform(window);
     for (std::size_t bin = 0; bin < width / 2; ++bin) {
       const std::size_t band = bin * options.bands / (width / 2);
       double& power = powers[(options.bands - 1 - band) * columns + column];
