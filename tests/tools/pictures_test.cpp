@@ -122,7 +122,8 @@ TEST_F(PictureFiles, FramesOfAFilmLieOnTheOnesBefore) {
   EXPECT_EQ(at(film.frames[2], 1, 0), kGreen) << "an interlaced square over it";
   EXPECT_EQ(at(film.frames[2], 2, 0), kRed);
   EXPECT_EQ(at(film.frames[3], 0, 0), kWhite) << "the square was taken away";
-  EXPECT_EQ(at(film.frames[3], 2, 1), kBlue);
+  EXPECT_EQ(at(film.frames[3], 3, 1), kBlue) << "of a row that goes on beyond the screen";
+  EXPECT_EQ(at(film.frames[3], 2, 1), kRed);
   EXPECT_EQ(read_picture(given("film.gif")), film.frames[0]);
 }
 

@@ -42,7 +42,7 @@ inline const Corpus& corpus() {
         {"red", {230, 20, 20}}, {"green", {20, 160, 20}}, {"blue", {20, 20, 230}}};
     Corpus made;
     made.name = "squares";
-    for (std::size_t i = 0; i < 90; ++i) {
+    for (std::size_t i = 0; i < 150; ++i) {
       const auto& left = paints[i % 3];
       const auto& right = paints[i / 3 % 3];
       Picture picture = ground();

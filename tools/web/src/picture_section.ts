@@ -31,7 +31,7 @@ function base64(bytes: Uint8Array): string {
 export class PictureSection {
   readonly element: HTMLElement;
   private readonly side: number;
-  private readonly canvas = el('canvas', { class: 'pad', width: 16, height: 16, role: 'img', 'aria-label': 'Your picture; drop another one here' });
+  private readonly canvas = el('canvas', { width: 16, height: 16, role: 'img', 'aria-label': 'Your picture; drop another one here' });
   private readonly file: HTMLInputElement;
   private readonly tasks: { field: HTMLElement; select: HTMLSelectElement };
   private readonly models: { field: HTMLElement; select: HTMLSelectElement };

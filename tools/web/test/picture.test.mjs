@@ -42,7 +42,7 @@ pageTest('A picture is made small, asked about, and drawn with where it was look
   assert.equal(await page.locator('#picture .panels li').count(), 3);
   const [body] = asked(server);
   assert.equal(body.question, 'what color is it?');
-  assert.equal(body.picture.width, 2 * body.picture.height);
+  assert.ok(Math.abs(body.picture.width - 2 * body.picture.height) <= 1, `${body.picture.width} x ${body.picture.height}`);
   const pixels = Buffer.from(body.picture.pixels, 'base64');
   assert.equal(pixels.length, body.picture.width * body.picture.height * 3);
   assert.deepEqual([...pixels.subarray(0, 3)], [10, 20, 200]);
