@@ -17,6 +17,7 @@ PairTask pronounce_task();
 PairTask translate_task();
 PairTask summarise_task();
 PairTask pairs_task();
+const Task& answer_task();
 const Task& caption_task();
 const Task& chat_task();
 const Task& cloze_task();

@@ -70,8 +70,10 @@ Example half(std::size_t index) {
 Tensor pixels_of(std::span<const Picture> pictures) {
   std::vector<float> numbers;
   for (const Picture& picture : pictures)
-    for (const std::uint8_t pixel : picture.pixels)
-      numbers.push_back(static_cast<float>(pixel) / 255.0f);
+    // Grey: the first of three channels is as good as any.
+    for (std::size_t i = 0; i < picture.pixels.size();
+         i += static_cast<std::size_t>(picture.channels))
+      numbers.push_back(static_cast<float>(picture.pixels[i]) / 255.0f);
   return Tensor::from(numbers, {static_cast<std::int64_t>(pictures.size()), kSide * kSide});
 }
 
@@ -126,8 +128,8 @@ class SideModel final : public Model {
     maps::Image image;
     image.title = piece.answers.front().text;
     image.width = image.height = kSide;
-    image.channels = 1;
     image.pixels = input.find<Picture>("picture")->pixels;
+    image.channels = static_cast<std::size_t>(input.find<Picture>("picture")->channels);
     image.steps.push_back(
         {image.title, maps::Matrix{kSide, kSide, piece.answers.front().weights}, {}});
     return image;

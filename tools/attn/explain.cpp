@@ -24,6 +24,7 @@
 #include "tools/attn/command.hpp"
 #include "tools/attn/device.hpp"
 #include "tools/attn/output_path.hpp"
+#include "tools/attn/pictures.hpp"
 #include "tools/attn/progress.hpp"
 #include "tools/attn/search_flags.hpp"
 #include "tools/attn/training_flags.hpp"
@@ -45,8 +46,12 @@ struct ExplainOptions {
 tasks::Input input_of(const tasks::TaskCard& card, const std::vector<std::string>& texts) {
   if (card.reads == tasks::TaskCard::Reads::parts && texts.size() == card.parts.size()) {
     tasks::Input input;
-    for (std::size_t i = 0; i < texts.size(); ++i)
-      input.parts.emplace(card.parts[i].name, texts[i]);
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      if (card.parts[i].picture)
+        input.parts.emplace(card.parts[i].name, read_picture(texts[i]));
+      else
+        input.parts.emplace(card.parts[i].name, texts[i]);
+    }
     return input;
   }
   if (card.reads == tasks::TaskCard::Reads::turns) return input_of_turns(texts);
@@ -75,7 +80,7 @@ int explain(const ExplainOptions& options, const Streams& streams) {
   if (task.card().reads == tasks::TaskCard::Reads::pictures) {
     throw InvalidArgument("attn explain shows answers to texts, and " + options.task +
                           " reads pictures: attn " + options.task +
-                          " FILE.png --map FILE.svg draws what it looked at");
+                          " FILE --map FILE.svg draws what it looked at");
   }
   std::vector<std::string> notes;
   const tasks::Input input = task.card().reads == tasks::TaskCard::Reads::sounds

@@ -137,6 +137,13 @@ const std::vector<Figure>& figures() {
        "A digit was painted pixel by pixel. Each panel is one pixel (the box) and how much it "
        "weighed the places before it.",
        {"paint", "--class", "7", "--seed", "3"},
+        {}},
+      {"a-question-and-a-picture",
+       "A question looks at a picture, look after look",
+       "Stacked attention (Yang et al., 2016) on a canvas of handwritten digits: the question "
+       "first finds the digit that it names, takes along what it saw there, and looks again, "
+       "now beside it. Places of 4 x 4 pixels are brighter the more they were looked at.",
+       {"answer", "--about", "digits", "--sample", "1"},
        {}},
       {"hops-over-a-story",
        "A question looks at a story, hop by hop",

@@ -9,7 +9,6 @@
 namespace attn::serve {
 namespace {
 
-constexpr std::string_view kAsking = "no task answers questions about a picture";
 
 /// Sorted by name. Where a model is made of the blocks that a mechanism is an arrangement of,
 /// the symbol is the block's.
@@ -28,10 +27,13 @@ constexpr MechanismUse kUses[] = {
     {"bahdanau_rnnsearch", "attn translate --model translate-zh-en-bahdanau",
      "src/models/bahdanau.cpp", "class BahdanauModel"},
     {"biaffine_attention", "attn parse", "src/tasks/parse/layers.cpp", "nn::BiaffineAttention"},
-    {"box_attention", "", "", "", kAsking},
+    {"box_attention", "attn compare answer", "src/tasks/answer/lookers.cpp",
+     "nn::BoxAttention"},
     {"cmla", "", "", "", "no task finds aspects and opinions in reviews"},
-    {"co_attention_alternating", "", "", "", kAsking},
-    {"co_attention_parallel", "", "", "", kAsking},
+    {"co_attention_alternating", "attn compare answer", "src/tasks/answer/lookers.cpp",
+     "nn::AlternatingCoAttention"},
+    {"co_attention_parallel", "attn answer", "src/tasks/answer/lookers.cpp",
+     "nn::ParallelCoAttention"},
     {"dot_product_attention", "attn lesson scores", "tools/attn/lessons/scores.cpp",
      "spec::scaled_dot"},
     {"doubly_stochastic", "attn caption", "src/models/captioner.cpp",
@@ -45,7 +47,8 @@ constexpr MechanismUse kUses[] = {
     {"glimpse_policy", "attn look", "src/tasks/look/glimpse_reader.cpp", "nn::GlimpsePolicy"},
     {"hard_attention", "attn caption --attention hard", "src/models/captioner.cpp",
      "nn::reinforce"},
-    {"hierarchical_answer", "", "", "", kAsking},
+    {"hierarchical_answer", "attn answer", "src/tasks/answer/lookers.cpp",
+     "nn::HierarchicalAnswer"},
     {"hierarchical_attention", "attn classify --model classify-sections-hierarchical",
      "src/tasks/classify/network.cpp", "nn::HierarchicalAttention"},
     {"key_value_memory", "attn compare remember", "src/tasks/remember/reader.cpp",
@@ -86,7 +89,8 @@ constexpr MechanismUse kUses[] = {
     {"output_head", "", "", "", "the models that ship share their output table with the input"},
     {"pointer", "", "", "", "no task answers with places of its input alone"},
     {"pointer_generator", "attn summarise", "src/models/copying.cpp", "nn::PointerGenerator"},
-    {"question_hierarchy", "", "", "", kAsking},
+    {"question_hierarchy", "attn answer", "src/tasks/answer/lookers.cpp",
+     "nn::QuestionHierarchy"},
     {"relative_shaw", "attn train --positions relative, attn lesson order",
      "src/models/transformer/stacks.cpp", "nn::RelativeShaw"},
     {"relative_skew", "attn lesson order", "tools/attn/lessons/order.cpp", "nn::RelativeSkew"},
@@ -108,7 +112,8 @@ constexpr MechanismUse kUses[] = {
     {"seq2seq_rnn", "attn compare pronounce", "src/models/rnn.cpp", "class RnnModel"},
     {"sinusoidal_encoding", "attn translate, attn lesson order",
      "src/models/transformer/position_tables.cpp", "nn::sinusoidal_table"},
-    {"spatial_attention", "", "", "", kAsking},
+    {"spatial_attention", "attn compare answer", "src/tasks/answer/lookers.cpp",
+     "nn::SpatialAttention"},
     {"t5_bias", "attn lesson order", "tools/attn/lessons/order.cpp", "nn::T5Bias"},
     {"torch_multihead_attention", "", "", "",
      "it is for weights that PyTorch's module of that name learnt"},

@@ -422,6 +422,7 @@ std::vector<const Task*> shipped_tasks() {
   std::vector<const Task*> tasks;
   tasks.reserve(kTexts.size() + 2);
   for (const TextTask& task : kTexts) tasks.push_back(&task);
+  tasks.push_back(&answer_task());
   tasks.push_back(&caption_task());
   tasks.push_back(&remember_task());
   tasks.push_back(&cloze_task());

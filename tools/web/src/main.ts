@@ -8,6 +8,7 @@ import { Listen, soundTask } from './listen';
 import { Mechanisms } from './mechanisms';
 import { offlineSections, readData, titleOf } from './offline';
 import { openMapSection } from './open_map';
+import { PictureSection, pictureTasks } from './picture_section';
 import * as server from './server';
 import { themeSwitch } from './theme';
 import { Try } from './try';
@@ -25,12 +26,14 @@ async function fromServer(): Promise<void> {
   try {
     const info = await server.info();
     const sounds = soundTask(info);
-    const tasks = info.tasks.filter((task) => task !== sounds && !task.pictures && task.models.length > 0);
+    const pictures = pictureTasks(info);
+    const tasks = info.tasks.filter((task) => task !== sounds && !pictures.includes(task) && !task.pictures && task.models.length > 0);
     const first = tasks.length > 0 ? new Try({ ...info, tasks }) : undefined;
     const mechanisms = new Mechanisms();
-    layout([['#try', 'Look'], ...(sounds ? [['#listen', 'Listen'] as [string, string]] : []), ['#draw', 'Draw'], ['#mechanisms', 'Mechanisms'], ['#open', 'Open']],
+    const link = (there: boolean, id: string, text: string): [string, string][] => (there ? [[id, text]] : []);
+    layout([['#try', 'Look'], ...link(sounds !== undefined, '#listen', 'Listen'), ...link(pictures.length > 0, '#picture', 'Picture'), ['#draw', 'Draw'], ['#mechanisms', 'Mechanisms'], ['#open', 'Open']],
       [first?.element ?? el('section', { id: 'try' }, el('h2', {}, 'Where does it look?'), el('p', { class: 'status empty' }, 'This server has no model that answers.')),
-        ...(sounds ? [new Listen(sounds).element] : []), new Draw().element, mechanisms.element, openMapSection()],
+        ...(sounds ? [new Listen(sounds).element] : []), ...(pictures.length > 0 ? [new PictureSection(info, pictures).element] : []), new Draw().element, mechanisms.element, openMapSection()],
       `attn ${info.version} · everything runs on the machine of the server; nothing is sent elsewhere`);
     const follow = (begin: boolean) => {
       const { section, values } = placeOf(location.hash);
