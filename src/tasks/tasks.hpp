@@ -25,6 +25,7 @@ const Task& entail_task();
 const Task& write_task();
 const Task& parse_task();
 const Task& classify_task();
+const Task& compose_task();
 
 std::vector<const Task*> shipped_tasks();
 

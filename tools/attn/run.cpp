@@ -154,7 +154,8 @@ int parsed(const std::vector<std::string>& arguments, const Streams& streams) {
   app.require_subcommand(0, 1);
 
   Action action;
-  for (const tasks::Task* task : tasks::all_tasks()) add_task(app, *task, action);
+  for (const tasks::Task* task : tasks::all_tasks())
+    if (!task->card().own_command) add_task(app, *task, action);
   add_tasks(app, action);
   add_models(app, action);
   add_train(app, action);
@@ -173,6 +174,7 @@ int parsed(const std::vector<std::string>& arguments, const Streams& streams) {
   add_score(app, action);
   add_embed(app, action);
   add_transcribe(app, action);
+  add_compose(app, action);
 
   ConformanceOptions cases;
   CLI::App* conform = app.add_subcommand(

@@ -122,6 +122,8 @@ struct TaskCard {
   std::string heads_help{};
   /// Of a task that searches: its models have heads to draw, and attention that can be steered.
   bool steers = true;
+  /// The program has a command for it that is more than words in and answers out.
+  bool own_command = false;
   /// One of the words of Reads::parts.
   struct Part {
     std::string name;  ///< of the input's part and of a request's field

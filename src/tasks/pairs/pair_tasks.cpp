@@ -430,6 +430,7 @@ std::vector<const Task*> shipped_tasks() {
   tasks.push_back(&write_task());
   tasks.push_back(&parse_task());
   tasks.push_back(&classify_task());
+  tasks.push_back(&compose_task());
   return tasks;
 }
 
