@@ -12,7 +12,10 @@
 #include "attn/files/printable.hpp"
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/fetch/prepared.hpp"
+#include "tasks/compose/abc.hpp"
 #include "tasks/compose/chorale.hpp"
+#include "tasks/compose/music.hpp"
+#include "tasks/compose/notation.hpp"
 #include "tasks/loading.hpp"
 
 namespace attn::tasks::compose {
@@ -78,7 +81,7 @@ void check_parts(const Corpus& corpus, const char* what) {
   if (corpus.train.empty() || corpus.development.empty() || corpus.test.empty())
     fail<FileError>(what, " has ", corpus.train.size(), " pieces to learn from, ",
                     corpus.development.size(), " of development and ", corpus.test.size(),
-                    " of test; all three are needed");
+                    " of test; all three are needed, which ten pieces give");
 }
 
 }  // namespace
@@ -140,6 +143,30 @@ Corpus parse_tunes(std::string_view text, std::size_t most) {
                                                           : corpus.train;
     part.push_back(example_of(
         "tune", std::string(columns[0]) + " " + std::to_string(number), tune));
+  }
+  check_parts(corpus, where.c_str());
+  return corpus;
+}
+
+Corpus parse_own(std::string_view text, std::string_view kind, const std::string& where) {
+  std::vector<std::string> pieces;
+  while (!text.empty()) {
+    const std::string_view line = take_line(text);
+    if (pieces.empty() || line.starts_with("X:")) pieces.emplace_back();
+    pieces.back() += std::string(line) + "\n";
+  }
+  Corpus corpus;
+  std::size_t number = 0;
+  for (const std::string& piece : pieces) {
+    const std::string here = where + ", piece " + std::to_string(++number);
+    const Music music = read_abc(piece, here);
+    if (music.notes.empty()) continue;
+    Example example = kind == "tune" ? example_of("tune", here, plain_tune(piece))
+                                     : example_of("chorale", here, write_steps(steps_of(music)));
+    std::vector<Example>& part = number % 10 == 4   ? corpus.development
+                                 : number % 10 == 9 ? corpus.test
+                                                    : corpus.train;
+    part.push_back(std::move(example));
   }
   check_parts(corpus, where.c_str());
   return corpus;

@@ -155,7 +155,8 @@ class MidiReader {
     }
     // What was never let go sounds to the end of the track.
     for (const auto& [key, begins] : open_)
-      for (const std::int64_t begin : begins) add(begin, ticks(time), key.second);
+      if (key.first != kDrums)
+        for (const std::int64_t begin : begins) add(begin, ticks(time), key.second);
   }
 
   /// Whether the track ends.

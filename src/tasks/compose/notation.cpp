@@ -105,34 +105,6 @@ class ChoraleNotation final : public Notation {
 constexpr std::array<std::pair<char, const char*>, 3> kHeads{
     {{'M', "C"}, {'L', "1/8"}, {'K', "C"}}};
 
-/// "M:6/8\nL:1/8\nK:G\n" and the notes behind on one line, which is what the model learnt;
-/// lines of a tune that only name it are left out.
-std::string plain_tune(std::string_view text) {
-  std::map<char, std::string> heads;
-  std::string body;
-  while (!text.empty()) {
-    std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(text.size(), line.size() + 1));
-    line = line.substr(0, line.find('%'));
-    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
-    if (line.size() > 1 && line[1] == ':' && line[0] >= 'A' && line[0] <= 'Z') {
-      std::string_view value = line.substr(2);
-      while (!value.empty() && value.front() == ' ') value.remove_prefix(1);
-      heads[line[0]] = std::string(value);
-    } else if (!line.empty()) {
-      body += (body.empty() ? "" : " ") + std::string(line);
-    }
-  }
-  std::string plain;
-  for (const auto& [name, usual] : kHeads) {
-    const bool later = !body.empty() || (name != 'K' && heads.contains('K')) ||
-                       (name == 'M' && heads.contains('L'));
-    if (!heads.contains(name) && !later) break;
-    plain += std::string(1, name) + ":" + (heads.contains(name) ? heads[name] : usual) + "\n";
-  }
-  return plain + body;
-}
-
 class TuneNotation final : public Notation {
  public:
   static constexpr std::int64_t kEnd = 2;
@@ -209,6 +181,32 @@ class TuneNotation final : public Notation {
 };
 
 }  // namespace
+
+std::string plain_tune(std::string_view text) {
+  std::map<char, std::string> heads;
+  std::string body;
+  while (!text.empty()) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    line = line.substr(0, line.find('%'));
+    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
+    if (line.size() > 1 && line[1] == ':' && line[0] >= 'A' && line[0] <= 'Z') {
+      std::string_view value = line.substr(2);
+      while (!value.empty() && value.front() == ' ') value.remove_prefix(1);
+      heads[line[0]] = std::string(value);
+    } else if (!line.empty()) {
+      body += (body.empty() ? "" : " ") + std::string(line);
+    }
+  }
+  std::string plain;
+  for (const auto& [name, usual] : kHeads) {
+    const bool later = !body.empty() || (name != 'K' && heads.contains('K')) ||
+                       (name == 'M' && heads.contains('L'));
+    if (!heads.contains(name) && !later) break;
+    plain += std::string(1, name) + ":" + (heads.contains(name) ? heads[name] : usual) + "\n";
+  }
+  return plain + body;
+}
 
 const std::string* piece_text(const Input& input) {
   const auto* chorale = input.find<std::string>("chorale");

@@ -62,6 +62,10 @@ class Notation {
 /// The part of an example that holds its text: "chorale" or "tune".
 const std::string* piece_text(const Input& input);
 
+/// "M:6/8\nL:1/8\nK:G\n" and the notes behind on one line, which is what a tune is to a model:
+/// lines that name it are left out.
+std::string plain_tune(std::string_view text);
+
 /// What its score is divided by: the steps of a chorale, the characters of a tune and its end.
 double units_of(const Input& input);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -13,12 +14,14 @@
 #include <vector>
 
 #include "attn/files/printable.hpp"
+#include "attn/files/read_file.hpp"
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/fetch/prepared.hpp"
 #include "attn/tasks/network.hpp"
 #include "attn/tasks/scores.hpp"
 #include "attn/tasks/training_run.hpp"
+#include "attn/text/sha256.hpp"
 #include "tasks/compose/baselines.hpp"
 #include "tasks/compose/data.hpp"
 #include "tasks/compose/network.hpp"
@@ -28,7 +31,10 @@
 namespace attn::tasks {
 namespace {
 
+namespace fs = std::filesystem;
 using Json = nlohmann::json;
+
+constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20;
 
 constexpr const char* kChorale = "chorale";
 
@@ -70,7 +76,9 @@ class ComposeTask final : public NetworkTask {
                      {}, least,
                      most};
     };
-    return {Setting{"kind",
+    return {Setting{"data", "data", About::data, "Data",
+                    "Music of your own, a file of ABC where X: begins a piece", Kind::path},
+            Setting{"kind",
                     "model.kind",
                     About::data,
                     "Compose",
@@ -106,7 +114,14 @@ class ComposeTask final : public NetworkTask {
   }
 
   Corpus corpus(const Json& what, const Say&) const override {
-    return compose::music_corpus(kind_of(what));
+    const fs::path path = what.at("data").get<std::string>();
+    if (path.empty()) return compose::music_corpus(kind_of(what));
+    const std::string text = files::read_text(path, kMostBytes);
+    Corpus corpus = compose::parse_own(text, kind_of(what), files::path_text(path));
+    corpus.name = path.filename().string();
+    corpus.file = fs::absolute(path).lexically_normal();
+    corpus.checksum = text::sha256_hex(std::as_bytes(std::span(text)));
+    return corpus;
   }
 
   /// Of all pieces together: nats of every token over steps, or over characters.
@@ -151,7 +166,9 @@ class ComposeTask final : public NetworkTask {
  protected:
   Json initial(const Json& asked) const override {
     const bool tune = kind_of(asked) != kChorale;
-    return {{"model",
+    return {{"data", ""},
+            {"data_sha256", ""},
+            {"model",
              {{"kind", kind_of(asked)},
               {"positions", "relative"},
               {"dim", 128},
