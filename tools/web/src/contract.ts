@@ -68,6 +68,8 @@ export interface Reply {
   answers: Answer[]; // none where the answer is no tokens over tokens; then there are:
   text?: string;
   table?: { columns: string[]; rows: (string | number)[][] };
+  output?: { columns?: string[]; rows?: (string | number)[][] };
+  numbers?: Record<string, number[]>;
   map?: AnyMap;
   pieces?: Piece[];
   unfamiliar?: boolean;
@@ -214,7 +216,17 @@ export interface ArcsMap extends MapBase {
   arcs: Arc[];
 }
 
-export type AnyMap = AlignmentMap | HeadsMap | CurveMap | ImageMap | ArcsMap;
+export type DiagramRole = 'plain' | 'query' | 'key' | 'value' | 'score' | 'output';
+
+export interface DiagramMap extends MapBase {
+  kind: 'diagram';
+  parts: { x: number; y: number; width: number; height: number; label?: string; detail?: string; role?: DiagramRole }[];
+  arrows: { through: [number, number][]; label?: string; role?: DiagramRole; weight?: number }[];
+  notes: { x: number; y: number; text: string; anchor?: 'left' | 'centre' | 'right'; role?: DiagramRole; strong?: boolean }[];
+  grids: { x: number; y: number; cell_width: number; cell_height: number; rows: string[]; columns: string[]; weights: Matrix; numbers?: boolean }[];
+}
+
+export type AnyMap = AlignmentMap | HeadsMap | CurveMap | ImageMap | ArcsMap | DiagramMap;
 
 export interface Caption {
   text: string;
