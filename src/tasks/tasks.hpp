@@ -26,6 +26,7 @@ const Task& write_task();
 const Task& parse_task();
 const Task& classify_task();
 const Task& compose_task();
+const Task& watch_task();
 
 std::vector<const Task*> shipped_tasks();
 

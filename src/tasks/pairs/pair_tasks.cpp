@@ -431,6 +431,7 @@ std::vector<const Task*> shipped_tasks() {
   tasks.push_back(&parse_task());
   tasks.push_back(&classify_task());
   tasks.push_back(&compose_task());
+  tasks.push_back(&watch_task());
   return tasks;
 }
 
