@@ -124,7 +124,7 @@ TEST(Sprite, RefusesOthers) {
   EXPECT_NE(with(24, 16).find("16 bits"), std::string::npos);
   EXPECT_NE(with(25, 5).find("kind 5"), std::string::npos);
   EXPECT_NE(with(28, 1).find("interlaced"), std::string::npos);
-  EXPECT_NE(with(19, 4), "");
+  EXPECT_NE(with(19, 5), "");
   Random random(3);
   for (int i = 0; i < 3000; ++i) {
     Bytes bytes = kSprite;
