@@ -79,7 +79,7 @@ std::string name_of(Metric metric) {
 }
 
 bool counts_errors(std::string_view name) {
-  return name == "PER" || name == "WER" || name == "CER" || name == "bits" ||
+  return name == "PER" || name == "WER" || name == "CER" || name == "bits" || name == "nats" ||
          name.starts_with("error");
 }
 

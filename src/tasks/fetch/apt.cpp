@@ -197,9 +197,11 @@ void fetch_debian_files(const DebianPackage& package, const std::string& folder,
                         "of Ubuntu");
     if (ended == Ended::badly) fail<FileError>(failed, "; ", complaint(log));
   };
+  std::string address = mirror(scratch.path());
+  while (address.ends_with('/')) address.pop_back();
   // As root, apt would otherwise fetch as a user who may not enter a home folder.
   run({kHelper, "-o", "APT::Sandbox::User=root", "-o", "Acquire::Retries=0", "download-file",
-       mirror(scratch.path()) + "/pool/" + package.place, file.string(),
+       address + "/pool/" + package.place, file.string(),
        "SHA256:" + package.sha256},
       scratch.path() / "out",
       "apt could not fetch " + package.place + "; is there a network, and room on the disk?");

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "attn/core/error.hpp"
@@ -158,8 +159,9 @@ class Inflater {
       lengths.insert(lengths.end(), times, repeated);
     }
     if (lengths.size() > literals + distances) damaged("has more codes than it tells");
-    const Code first(std::span(lengths).first(literals));
-    const Code second(std::span(lengths).subspan(literals));
+    const std::span<const int> both(lengths);
+    const Code first(both.first(literals));
+    const Code second(both.subspan(literals));
     if (first.is_overfull() || second.is_overfull()) damaged("has codes that cannot be");
     codes(first, second);
   }
