@@ -59,10 +59,14 @@ std::vector<std::uint8_t> checks(std::size_t count) {
 TEST_F(CaptionCommand, PicturesGoThereAndBack) {
   const auto pixels = checks(35);
   write_png(file("a.png"), pixels, 7, 5);
-  const GreyPicture picture = read_png(file("a.png"));
+  const tasks::Picture picture = read_picture(file("a.png"));
   EXPECT_EQ(picture.width, 7);
   EXPECT_EQ(picture.height, 5);
-  EXPECT_EQ(picture.pixels, pixels);
+  std::vector<std::uint8_t> colours;
+  for (const std::uint8_t pixel : pixels) colours.insert(colours.end(), 3, pixel);
+  EXPECT_EQ(picture.pixels, colours);
+  write_png(file("b.png"), colours, 7, 5, 3);
+  EXPECT_EQ(read_picture(file("b.png")), picture);
 }
 
 TEST_F(CaptionCommand, AnswersEveryPicture) {

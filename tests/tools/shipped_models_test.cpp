@@ -12,6 +12,8 @@
 
 #include "attn/tasks/fetch/cache.hpp"
 #include "attn/tasks/task.hpp"
+#include "attn/tasks/value.hpp"
+#include "tools/attn/pictures.hpp"
 #include "tools/attn/png.hpp"
 #include "tools/say.hpp"
 
@@ -110,12 +112,12 @@ TEST(ShippedModels, CaptionALightPictureThreeTimesAsLarge) {
   const std::string file = folder.path() / "light.png";
   int same = 0;
   for (const auto& [sample, caption] : sample_canvases()) {
-    const GreyPicture small = read_png(sample);
+    const tasks::Picture small = read_picture(sample);
     std::vector<std::uint8_t> light;
     for (std::int64_t y = 0; y < 3 * small.height; ++y)
       for (std::int64_t x = 0; x < 3 * small.width; ++x)
         light.push_back(static_cast<std::uint8_t>(
-            255 - small.pixels[static_cast<std::size_t>(y / 3 * small.width + x / 3)]));
+            255 - small.pixels[static_cast<std::size_t>(3 * (y / 3 * small.width + x / 3))]));
     write_png(file, light, 3 * small.width, 3 * small.height);
     const std::string plain = say({"caption", sample}).out;
     const std::string enlarged = say({"caption", file}).out;

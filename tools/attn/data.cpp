@@ -130,8 +130,9 @@ void print_corpus(const Shown& shown, const Streams& streams) {
     fmt::print(streams.out, "  note: {}\n", note);
   for (const tasks::Example& sample : shown.samples) {
     if (!sample.parts.empty() && !has_texts(sample)) {
-      fmt::print(streams.out, "\n{}  {}\n", text_art(picture_of(sample)),
-                 sample.targets.front());
+      std::string said = sample.targets.front();
+      for (const std::string& text : texts_of(sample)) said.insert(0, text + " ");
+      fmt::print(streams.out, "\n{}  {}\n", text_art(picture_of(sample)), said);
       continue;
     }
     fmt::print(streams.out, "\n  {}\n", sample.id);

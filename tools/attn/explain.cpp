@@ -22,6 +22,7 @@
 #include "tools/attn/device.hpp"
 #include "tools/attn/model_folder.hpp"
 #include "tools/attn/output_path.hpp"
+#include "tools/attn/pictures.hpp"
 #include "tools/attn/search_flags.hpp"
 #include "tools/attn/training_flags.hpp"
 #include "tools/attn/turns.hpp"
@@ -42,8 +43,12 @@ struct ExplainOptions {
 tasks::Input input_of(const tasks::TaskCard& card, const std::vector<std::string>& texts) {
   if (card.reads == tasks::TaskCard::Reads::parts && texts.size() == card.parts.size()) {
     tasks::Input input;
-    for (std::size_t i = 0; i < texts.size(); ++i)
-      input.parts.emplace(card.parts[i].name, texts[i]);
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      if (card.parts[i].picture)
+        input.parts.emplace(card.parts[i].name, read_picture(texts[i]));
+      else
+        input.parts.emplace(card.parts[i].name, texts[i]);
+    }
     return input;
   }
   if (card.reads == tasks::TaskCard::Reads::turns) return input_of_turns(texts);
@@ -61,7 +66,7 @@ int explain(const ExplainOptions& options, const Streams& streams) {
   if (task.card().reads == tasks::TaskCard::Reads::pictures) {
     throw InvalidArgument("attn explain shows answers to texts, and " + options.task +
                           " reads pictures: attn " + options.task +
-                          " FILE.png --map FILE.svg draws what it looked at");
+                          " FILE --map FILE.svg draws what it looked at");
   }
   const tasks::Input input = input_of(task.card(), options.texts);
   // Before the model is asked: without a page there is nothing to write it into.

@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <iostream>
 #include <istream>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -114,17 +115,26 @@ std::string words_of(const tasks::TaskCard& card) {
   return words;
 }
 
+/// Test examples have pictures that can be shown and saved.
+bool has_pictures(const tasks::TaskCard& card) {
+  return card.reads == Reads::pictures ||
+         std::any_of(card.parts.begin(), card.parts.end(),
+                     [](const auto& part) { return part.picture; });
+}
+
 /// What is wrong with the flags together, before a model is loaded; "": nothing.
 std::string problem_with(const TaskOptions& options, const tasks::TaskCard& card) {
   const auto& given = options.arguments;
   if (!options.map.heads.empty() && !options.map.wanted())
     return "--heads says what --map or --show draws; give one of them";
   if (card.reads == Reads::pictures && given.empty() && options.samples == 0)
-    return "no picture is named; give PNG files, or --sample 5 for test examples";
+    return "no picture is named; give PNG, JPEG or GIF files, or --sample 5 for test examples";
   if (card.reads == Reads::files && given.empty() && options.text.empty())
     return "name a file, - or --text TEXT";
   const bool of_lines = given.size() == 1 && given.front() == kOfLines;
-  if (card.reads == Reads::parts && given.size() != card.parts.size() && !of_lines)
+  const bool only_samples = options.samples > 0 && given.empty();
+  if (card.reads == Reads::parts && given.size() != card.parts.size() && !of_lines &&
+      !only_samples)
     return fmt::format("{} words were given; {} are accepted, or - for lines of them with tabs",
                        given.size(), words_of(card));
   if (card.reads != Reads::pictures && given.size() > 1 &&
@@ -176,7 +186,15 @@ std::string text_of(const std::string& argument, const tasks::TaskCard& card) {
   return files::read_text(argument, kLargestFile);
 }
 
-/// The parts of a line, between tabs, as many as the task has; the last one takes the rest.
+/// A word as the part of an input.
+tasks::Value value_of(const tasks::TaskCard::Part& part, const std::string& word,
+                      const tasks::TaskCard& card) {
+  if (part.picture) return read_picture(word);
+  return part.file ? text_of(word, card) : word;
+}
+
+/// The parts of a line, between tabs, as many as the task has; the last one takes the rest. A
+/// text is not the name of a file; a picture always is.
 tasks::Input input_of_line(const tasks::TaskCard& card, const std::string& line) {
   if (card.reads == Reads::turns) return input_of_turns(line);
   if (card.reads != Reads::parts) return line;
@@ -185,7 +203,11 @@ tasks::Input input_of_line(const tasks::TaskCard& card, const std::string& line)
   for (const auto& part : card.parts) {
     const bool last = &part == &card.parts.back();
     const std::size_t end = last ? line.size() : std::min(line.find('\t', begin), line.size());
-    input.parts.emplace(part.name, line.substr(begin, end - begin));
+    const std::string word = line.substr(begin, end - begin);
+    if (!part.picture)
+      input.parts.emplace(part.name, word);
+    else if (!word.empty())
+      input.parts.emplace(part.name, read_picture(word));
     begin = std::min(end + 1, line.size());
   }
   return input;
@@ -268,9 +290,14 @@ class Answering {
     std::string line;
     for (std::size_t number = 1; std::getline(in, line); ++number) {
       if (!line.empty() && line.back() == '\r') line.pop_back();
-      Question& one = waiting.emplace_back(Question{
-          input_of_line(card_, line), "line " + std::to_string(number) + " of standard input"});
-      one.problem = problem_of(one, line.size());
+      Question& one = waiting.emplace_back(
+          Question{{}, "line " + std::to_string(number) + " of standard input"});
+      try {
+        one.input = input_of_line(card_, line);
+        one.problem = problem_of(one, line.size());
+      } catch (const FileError& error) {  // of a picture that the line names
+        one.problem = std::string("is not answered: ") + error.what();
+      }
       all = all && one.problem.empty();
       // Whoever writes a line and waits for its answer gets it; a file is read in batches.
       if (waiting.size() < static_cast<std::size_t>(options_.lines) && more_waits(in)) continue;
@@ -508,18 +535,37 @@ class Answering {
   bool written_ = false;        ///< the text was printed while it was written
 };
 
+/// Test examples, of the variant that is asked for.
+std::vector<Question> sampled(const tasks::Task& task, const TaskOptions& options,
+                              const Streams& streams) {
+  nlohmann::json asked = nlohmann::json::object();
+  if (!options.variant.empty()) asked[task.card().variant_flag] = options.variant;
+  std::vector<tasks::Example> samples =
+      task.corpus(task.defaults(asked, nullptr).what, progress(streams)).test;
+  samples.resize(std::min(samples.size(), static_cast<std::size_t>(options.samples)));
+  std::vector<Question> questions;
+  for (const tasks::Example& sample : samples) {
+    std::string label = picture_file(sample);
+    for (const std::string& text : texts_beside(sample)) label += "\t" + text;
+    questions.push_back(
+        {sample.input(), "", picture_file(sample), label, sample.targets.front()});
+  }
+  if (!options.save_samples.empty()) save_pictures(options.save_samples, samples);
+  return questions;
+}
+
 std::vector<Question> questions_of(const tasks::Task& task, const TaskOptions& options,
                                    const Streams& streams) {
   std::vector<Question> questions;
   if (!options.text.empty()) return {Question{options.text, ""}};
-  if (task.card().reads == Reads::parts) {
+  if (task.card().reads == Reads::parts && !options.arguments.empty()) {
     tasks::Input input;
     for (std::size_t i = 0; i < options.arguments.size(); ++i) {
       const auto& part = task.card().parts[i];
       const std::string& word = options.arguments[i];
-      input.parts.emplace(part.name, part.file ? text_of(word, task.card()) : word);
+      input.parts.emplace(part.name, value_of(part, word, task.card()));
     }
-    return {Question{std::move(input), "the input"}};
+    questions.push_back(Question{std::move(input), "the input"});
   }
   if (task.card().reads == Reads::turns)
     return {Question{input_of_turns(options.arguments), "the dialogue"}};
@@ -540,13 +586,8 @@ std::vector<Question> questions_of(const tasks::Task& task, const TaskOptions& o
     }
   }
   if (options.samples == 0) return questions;
-  std::vector<tasks::Example> samples =
-      task.corpus(task.defaults({}, nullptr).what, progress(streams)).test;
-  samples.resize(std::min(samples.size(), static_cast<std::size_t>(options.samples)));
-  for (const tasks::Example& sample : samples)
-    questions.push_back({sample.input(), "", picture_file(sample), picture_file(sample),
-                         sample.targets.front()});
-  if (!options.save_samples.empty()) save_pictures(options.save_samples, samples);
+  std::vector<Question> samples = sampled(task, options, streams);
+  std::move(samples.begin(), samples.end(), std::back_inserter(questions));
   return questions;
 }
 
@@ -579,20 +620,22 @@ void add_input_options(CLI::App& command, const tasks::Task& task, TaskOptions& 
   }
   CLI::Option* given = command.add_option(card.argument, options.arguments, help)
                            ->type_name(card.argument_type)
-                           ->required(card.reads == Reads::texts || card.reads == Reads::parts);
+                           ->required(card.reads == Reads::texts ||
+                                      (card.reads == Reads::parts && !has_pictures(card)));
   if (card.reads == Reads::files)
     command.add_option("--text", options.text, "The text itself, in place of a file")
         ->excludes(given);
-  if (card.reads == Reads::pictures) {
+  if (has_pictures(card)) {
     CLI::Option* sample =
         command.add_option("--sample", options.samples, "Answer this many test examples")
             ->check(CLI::Range(1, 5000));
     command
         .add_option("--save-samples", options.save_samples,
-                    "Write the sampled pictures as PNG files, with captions.tsv")
+                    "Write the sampled pictures as PNG files, with a list of what is right")
         ->type_name("DIR")
         ->needs(sample);
-  } else {
+  }
+  if (card.reads != Reads::pictures) {
     command.add_option("--lines", options.lines, "Lines of standard input to answer at a time")
         ->capture_default_str()
         ->check(CLI::Range(1, 1 << 20));

@@ -49,6 +49,9 @@ const tasks::Task* find_task(std::string_view name) {
 std::string task_in_path(std::string_view path) {
   constexpr std::string_view kBegin = "/api/";
   if (!path.starts_with(kBegin)) return "";
+  // A route of its own, /api/answer, is not that of a task which is called so.
+  for (const Route& route : routes())
+    if (route.path == path) return "";
   const tasks::Task* task = find_task(path.substr(kBegin.size()));
   return task == nullptr ? "" : task->name();
 }
@@ -65,10 +68,12 @@ Plan openapi(const Service&, const Request&) {
 
 Plan info(const Service& service, const Request&) {
   const Limits& limits = service.options().limits;
-  return json_response({{"version", ATTN_VERSION},
-                        {"page", has_page()},
-                        {"tasks", service.models().describe()},
-                        {"limits", {{"text_bytes", limits.text}, {"beam", limits.beam}}}});
+  return json_response(
+      {{"version", ATTN_VERSION},
+       {"page", has_page()},
+       {"tasks", service.models().describe()},
+       {"limits",
+        {{"text_bytes", limits.text}, {"body_bytes", limits.body}, {"beam", limits.beam}}}});
 }
 
 Plan mechanisms(const Service&, const Request&) {

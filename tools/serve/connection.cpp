@@ -116,7 +116,9 @@ void Connection::parse() {
   while (buffer_.size() > 0 && !parser_->is_done() && !error)
     buffer_.consume(parser_->put(buffer_.data(), error));
   if (error == http::error::body_limit)
-    return send_and_close(413, "the body of the request is too large");
+    return send_and_close(413, ("the body of the request has more than " +
+                                std::to_string(limits().body) + " bytes; --max-body changes it")
+                                   .c_str());
   if (error == http::error::header_limit)
     return send_and_close(431, "the headers of the request are too large");
   if (error && error != http::error::need_more)

@@ -88,6 +88,7 @@ nlohmann::json Models::describe() const {
                      {"metric", card.metric},
                      {"models", std::move(models)},
                      {"example", card.example},
+                     {"fields", task->fields()},
                      {"turns", card.reads == tasks::TaskCard::Reads::turns}});
   }
   return tasks;

@@ -105,7 +105,7 @@ struct TaskCard {
   enum class Reads {
     texts,     ///< texts, or - for a line each
     files,     ///< text files, or a text in quotes, or -
-    pictures,  ///< PNG files; --sample takes test examples
+    pictures,  ///< PNG, JPEG or GIF files; --sample takes test examples
     parts,     ///< the parts of one input, a word each; or - for a line each, with tabs
     turns      ///< those of one dialogue, a word each, joined to a text of a turn a line; or -
                ///< for a dialogue a line, with tabs; without words a dialogue that goes on
@@ -130,6 +130,7 @@ struct TaskCard {
     std::string help;
     bool file = false;      ///< a text file, or the text itself
     std::string example{};  ///< to begin with, as TaskCard::example
+    bool picture = false;   ///< a PNG, JPEG or GIF file
   };
   std::vector<Part> parts{};
 

@@ -35,6 +35,7 @@
 #include "attn/tasks/scores.hpp"
 #include "attn/tasks/training_run.hpp"
 #include "attn/tasks/value.hpp"
+#include "tasks/pictures.hpp"
 #include "tasks/tasks.hpp"
 
 namespace attn::tasks {
@@ -113,7 +114,7 @@ Pixels canvas_of(const Input& input) {
   if (const auto* canvas = input.find<Picture>("canvas")) return canvas->pixels;
   const auto* picture = input.find<Picture>("picture");
   if (picture == nullptr) fail("attn::tasks::caption: there is no picture");
-  return fit_to_canvas(picture->pixels, picture->width, picture->height);
+  return fit_to_canvas(grey_of(*picture), picture->width, picture->height);
 }
 
 std::vector<std::string> words_of(const Answer& answer) {
@@ -136,9 +137,7 @@ class CaptionAnswers final : public Model {
     const auto* canvas = input.find<Picture>("canvas");
     const auto* picture = canvas != nullptr ? canvas : input.find<Picture>("picture");
     if (picture == nullptr) return "is missing; there is nothing to describe";
-    if (picture->channels != 1)
-      return "has " + std::to_string(picture->channels) + " channels; grey is accepted";
-    return "";
+    return colours_refusal(*picture);
   }
 
   std::vector<Reply> answer(std::span<const Input> inputs, const Choices&,
@@ -207,7 +206,8 @@ class CaptionTask final : public Task {
             "(MNIST):\n"
             "\"a five\", \"seven left of three\", \"four above nine left of two\". Pictures of "
             "your own are\n"
-            "PNG files of any size with digits on a plain background, dark or light. soft "
+            "PNG, JPEG or GIF files of any size with digits on a plain background, dark or "
+            "light. soft "
             "attention\n"
             "mixes all places of the picture, hard attention looks at one for each word.\n"
             "\nExamples:\n"
@@ -223,8 +223,8 @@ class CaptionTask final : public Task {
         .examples = "canvases",
         .reads = TaskCard::Reads::pictures,
         .argument = "images",
-        .argument_type = "FILE.png",
-        .argument_help = "PNG files"};
+        .argument_type = "FILE",
+        .argument_help = "PNG, JPEG or GIF files"};
     return kCard;
   }
 
@@ -232,12 +232,16 @@ class CaptionTask final : public Task {
     return std::make_unique<CaptionAnswers>(load_caption_model(folder));
   }
 
-  std::vector<std::string> fields() const override { return {"pixels"}; }
+  std::vector<std::string> fields() const override { return {"pixels", "picture"}; }
 
   Input input_of(const nlohmann::json& request) const override {
     constexpr auto kPixels = static_cast<std::size_t>(kCanvasSide * kCanvasSide);
     const auto field = request.find("pixels");
-    if (field == request.end()) fail("the field \"pixels\" is missing");
+    if (const auto picture = request.find("picture"); picture != request.end()) {
+      if (field != request.end()) fail("the fields \"pixels\" and \"picture\" are both there");
+      return picture_in_request(*picture);
+    }
+    if (field == request.end()) fail("the field \"pixels\" is missing, or \"picture\"");
     auto pixels = field->is_string() ? maps::from_base64(field->get_ref<const std::string&>())
                                      : std::nullopt;
     if (!pixels || pixels->size() != kPixels)

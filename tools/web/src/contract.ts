@@ -14,13 +14,14 @@ export interface Task {
   metric: string;
   models: Model[];
   example: string;
+  fields?: string[]; // of a request: "text", or "picture" and "question"
   turns?: boolean; // a text is a dialogue, a turn a line
 }
 
 export interface Info {
   version: string;
   tasks: Task[];
-  limits?: { text_bytes?: number; beam?: number };
+  limits?: { text_bytes?: number; body_bytes?: number; beam?: number };
 }
 
 export type Part = 'encoder' | 'decoder' | 'cross';
@@ -49,7 +50,9 @@ export interface Answer {
 export interface Question {
   task: string;
   model?: string;
-  text: string;
+  text?: string;
+  picture?: { width: number; height: number; channels: 1 | 3; pixels: string };
+  question?: string; // about the picture
   best?: number;
   attention_temperature?: number;
   forbid?: number[];
@@ -67,6 +70,7 @@ export interface Piece {
 export interface Reply {
   answers: Answer[]; // none where the answer is no tokens over tokens; then there are:
   text?: string;
+  output?: { labels?: { name: string; score: number }[] };
   table?: { columns: string[]; rows: (string | number)[][] };
   output?: { columns?: string[]; rows?: (string | number)[][] };
   numbers?: Record<string, number[]>;

@@ -7,6 +7,7 @@ import { placeOf, settle } from './link';
 import { Mechanisms } from './mechanisms';
 import { offlineSections, readData, titleOf } from './offline';
 import { openMapSection } from './open_map';
+import { PictureSection, pictureTasks } from './picture_section';
 import * as server from './server';
 import { themeSwitch } from './theme';
 import { Try } from './try';
@@ -23,12 +24,13 @@ function layout(links: [string, string][], sections: HTMLElement[], foot: string
 async function fromServer(): Promise<void> {
   try {
     const info = await server.info();
-    const tasks = info.tasks.filter((task) => task.name !== 'caption' && task.models.length > 0);
+    const pictures = pictureTasks(info);
+    const tasks = info.tasks.filter((task) => !pictures.includes(task) && task.name !== 'caption' && task.models.length > 0);
     const first = tasks.length > 0 ? new Try({ ...info, tasks }) : undefined;
     const mechanisms = new Mechanisms();
-    layout([['#try', 'Look'], ['#draw', 'Draw'], ['#mechanisms', 'Mechanisms'], ['#open', 'Open']],
+    layout([['#try', 'Look'], ...(pictures.length > 0 ? [['#picture', 'Picture'] as [string, string]] : []), ['#draw', 'Draw'], ['#mechanisms', 'Mechanisms'], ['#open', 'Open']],
       [first?.element ?? el('section', { id: 'try' }, el('h2', {}, 'Where does it look?'), el('p', { class: 'status empty' }, 'This server has no model that answers.')),
-        new Draw().element, mechanisms.element, openMapSection()],
+        ...(pictures.length > 0 ? [new PictureSection(info, pictures).element] : []), new Draw().element, mechanisms.element, openMapSection()],
       `attn ${info.version} · everything runs on the machine of the server; nothing is sent elsewhere`);
     const follow = (begin: boolean) => {
       const { section, values } = placeOf(location.hash);

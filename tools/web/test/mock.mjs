@@ -22,6 +22,7 @@ const kAbout = {
   translate: ['English becomes Italian', 'BLEU', 'a fast web server'],
   pronounce: ['A word becomes its phones', 'phone error rate', 'attention'],
   summarise: ['A description becomes one line', 'ROUGE', Object.keys(recorded.summarise)[0]],
+  answer: ['a question about a picture is answered', 'accuracy', 'what shape is it?'],
   chat: ['a dialogue becomes the next reply', 'right of ten', 'A table for two.\nWhat time?\nAt seven.'],
 };
 
@@ -30,8 +31,8 @@ function info() {
     { name: 'shipped', kind: 'transformer', parameters: 4_170_000 },
     { name: 'recurrent', kind: 'bahdanau', parameters: 2_300_000 },
   ];
-  const tasks = Object.entries(kAbout).map(([name, [about, metric, example]]) => ({ name, about, metric, models, example, turns: name === 'chat' }));
-  return { version: 'mock', page: true, tasks, limits: { text_bytes: 20_000, beam: 16 } };
+  const tasks = Object.entries(kAbout).map(([name, [about, metric, example]]) => ({ name, about, metric, models, example, turns: name === 'chat', fields: name === 'answer' ? ['picture', 'question'] : ['text'] }));
+  return { version: 'mock', page: true, tasks, limits: { text_bytes: 20_000, body_bytes: 262_144, beam: 16 } };
 }
 
 const normalised = (row) => {
@@ -93,7 +94,20 @@ function reply(text) {
   return [200, { text: `Turn ${turns.length}.`, notes: [], table: { columns: ['slot', 'value'], rows: [['seats', 'two']] }, map, milliseconds: 3 }];
 }
 
+// A picture is said to be as it is: which channel is the strongest.
+function seen({ picture: { width, height, channels, pixels }, question }) {
+  const bytes = Buffer.from(pixels, 'base64');
+  if (bytes.length !== width * height * channels) return [400, { error: 'picture: pixels do not fit' }];
+  const sums = ['red', 'green', 'blue'].map((name, c) => ({ name, sum: bytes.reduce((sum, byte, at) => sum + (at % 3 === c ? byte : 0), 0) }));
+  const all = sums.reduce((total, { sum }) => total + sum, 0) || 1;
+  const labels = sums.map(({ name, sum }) => ({ name, score: sum / all })).sort((a, b) => b.score - a.score);
+  const steps = ['words', 'phrases', 'question'].map((label, at) => ({ label, grid: { rows: 2, columns: 2, weights: normalised([1, at, 1, 1]) } }));
+  const map = { attn_map: 1, kind: 'image', title: question, caption: 'Where it looked.', width, height, channels, pixels, steps };
+  return [200, { text: labels[0].name, output: { labels }, notes: [], map, milliseconds: 4 }];
+}
+
 function answer(question) {
+  if (question.task === 'answer' && question.picture) return seen(question);
   if (typeof question.text !== 'string' || !question.text) return [400, { error: 'text: expected a text that is not empty' }];
   if (!(question.task in kAbout)) return [404, { error: `task: there is no ${question.task}` }];
   if (question.task === 'chat') return reply(question.text);
