@@ -175,6 +175,7 @@ int parsed(const std::vector<std::string>& arguments, const Streams& streams) {
   add_embed(app, action);
   add_transcribe(app, action);
   add_compose(app, action);
+  add_watch(app, action);
 
   ConformanceOptions cases;
   CLI::App* conform = app.add_subcommand(
