@@ -39,7 +39,9 @@ class ComposeCommand : public testing::Test {
 
   std::string model(const std::string& kind) const { return path(kind); }
   std::string path(const std::string& name) const { return (scratch_.path() / name).string(); }
-  static std::string bytes_of(const std::string& file) { return files::read_text(file, 1 << 24); }
+  static std::string bytes_of(const std::string& file) {
+    return files::read_text(file, 1 << 24);
+  }
 
   tasks::Scratch scratch_;
 };
@@ -57,10 +59,10 @@ TEST_F(ComposeCommand, PrintsAbcOrWritesFiles) {
   EXPECT_NE(files.err.find(" notes, "), std::string::npos);
   EXPECT_EQ(bytes_of(path("new.mid")).substr(0, 4), "MThd");
   EXPECT_EQ(bytes_of(path("new.wav")).substr(0, 4), "RIFF");
-  ASSERT_EQ(say({"compose", "--model", model("chorale"), "--bars", "2", "--out",
-                 path("new.abc")})
-                .status,
-            success);
+  ASSERT_EQ(
+      say({"compose", "--model", model("chorale"), "--bars", "2", "--out", path("new.abc")})
+          .status,
+      success);
   EXPECT_EQ(bytes_of(path("new.abc")), said.out);
 }
 
@@ -85,8 +87,8 @@ TEST_F(ComposeCommand, GoesOnWithAFile) {
 }
 
 TEST_F(ComposeCommand, ComposesATuneInAMetreAndAKey) {
-  const Said said = say({"compose", "--model", model("tune"), "--kind", "tune", "--metre", "6/8",
-                         "--key", "G", "--bars", "1"});
+  const Said said = say({"compose", "--model", model("tune"), "--kind", "tune", "--metre",
+                         "6/8", "--key", "G", "--bars", "1"});
   ASSERT_EQ(said.status, success) << said.err;
   EXPECT_EQ(said.out.find("X:1\nT:A tune\nM:"), 0u) << said.out;
 }

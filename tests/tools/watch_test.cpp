@@ -40,9 +40,10 @@ class WatchCommand : public testing::Test {
     corpus.name = "nothing";
     for (int i = 0; i < 4; ++i) {
       tasks::Example clip{.id = "unit/" + std::to_string(i), .source = "", .targets = {"move"}};
-      clip.parts = {{"frames", tasks::Frames(8, tasks::Picture{36, 36, 3,
-                                                               std::vector<std::uint8_t>(
-                                                                   36 * 36 * 3, 90)})}};
+      clip.parts = {
+          {"frames",
+           tasks::Frames(
+               8, tasks::Picture{36, 36, 3, std::vector<std::uint8_t>(36 * 36 * 3, 90)})}};
       corpus.train.push_back(clip);
       corpus.development.push_back(std::move(clip));
     }

@@ -49,8 +49,8 @@ using tasks::compose::Music;
 
 constexpr const char* kTask = "compose";
 constexpr const char* kTune = "tune";
-constexpr std::int64_t kTokensOfABar = 16;      ///< of a chorale: four quarters of four tokens
-constexpr std::int64_t kTokensOfATune = 1000;   ///< at most; most end by themselves
+constexpr std::int64_t kTokensOfABar = 16;     ///< of a chorale: four quarters of four tokens
+constexpr std::int64_t kTokensOfATune = 1000;  ///< at most; most end by themselves
 constexpr std::int64_t kMostBars = 400;
 
 struct ComposeOptions {
@@ -99,10 +99,10 @@ std::string metre_problem(const std::string& metre) {
     return !text.empty() && text.size() <= 2 &&
            std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
   };
-  const bool fits = metre == "C" || metre == "C|" ||
-                    (slash != std::string::npos &&
-                     is_number(std::string_view(metre).substr(0, slash)) &&
-                     is_number(std::string_view(metre).substr(slash + 1)));
+  const bool fits =
+      metre == "C" || metre == "C|" ||
+      (slash != std::string::npos && is_number(std::string_view(metre).substr(0, slash)) &&
+       is_number(std::string_view(metre).substr(slash + 1)));
   return fits ? "" : files::in_quotes(metre) + " is no metre, such as 6/8 or C|";
 }
 
@@ -118,8 +118,7 @@ std::string key_problem(const std::string& key) {
 /// What is wrong with the flags together; "": nothing.
 std::string problem_with(const ComposeOptions& options) {
   const bool headed = !options.metre.empty() || !options.key.empty();
-  if (headed && !options.is_tune())
-    return "--metre and --key are of a tune; add --kind tune";
+  if (headed && !options.is_tune()) return "--metre and --key are of a tune; add --kind tune";
   if (headed && !options.begin.empty())
     return "--metre and --key begin a tune; the file of --begin has its own";
   if (!options.map.heads.empty() && !options.map.wanted())
@@ -136,12 +135,10 @@ tasks::Input input_of(const ComposeOptions& options) {
   }
   const std::string where = files::path_text(options.begin);
   const std::string ending = ending_of(options.begin);
-  if (ending == ".abc")
-    return files::read_text(options.begin, tasks::compose::kMostAbcBytes);
+  if (ending == ".abc") return files::read_text(options.begin, tasks::compose::kMostAbcBytes);
   if (ending != ".mid" && ending != ".midi")
     fail<FileError>(where, ": a .mid or .abc file is read");
-  const files::Bytes bytes =
-      files::read_bytes(options.begin, tasks::compose::kMostMidiBytes);
+  const files::Bytes bytes = files::read_bytes(options.begin, tasks::compose::kMostMidiBytes);
   const Music music = tasks::compose::read_midi(bytes.span(), where);
   if (music.notes.empty()) fail<FileError>(where, " has no notes");
   tasks::Input input;
@@ -211,7 +208,8 @@ int compose(ComposeOptions options, const Streams& streams) {
     if (!path.empty()) check_output_file(path);
   if (!options.map.file.empty()) check_map_output(options.map.file);
   const tasks::Task& task = tasks::task_named(kTask);
-  const tasks::Input input = input_of(options);  // what is no music is told before a model is read
+  const tasks::Input input =
+      input_of(options);  // what is no music is told before a model is read
   const tasks::Answerer answerer(model_of(task, options));
   options.kind = answerer.model().variant();
   if (const std::string problem = answerer.refusal(input); !problem.empty())
@@ -230,9 +228,9 @@ int compose(ComposeOptions options, const Streams& streams) {
   } else if (options.out.empty() && options.play.empty()) {
     fmt::print(streams.out, "{}", answer.text);
   } else {
-    fmt::print(streams.err, "attn: {} notes, {:.0f} s\n", music.notes.size(),
-               static_cast<double>(music.end()) / tasks::compose::kQuarter * 60.0 /
-                   music.tempo);
+    fmt::print(
+        streams.err, "attn: {} notes, {:.0f} s\n", music.notes.size(),
+        static_cast<double>(music.end()) / tasks::compose::kQuarter * 60.0 / music.tempo);
   }
   // What reads JSON or ABC from the output would trip over a heat map.
   AnswerMaps maps(options.map, streams.err);
@@ -251,7 +249,8 @@ void add_drawing_options(CLI::App& command, ComposeOptions& options) {
                   "0 takes the likeliest token each time; higher draws less likely ones, too")
       ->capture_default_str()
       ->check(between(0, 100));
-  command.add_option("--top", options.choices.top, "Draw from this many likeliest tokens; 0: all")
+  command
+      .add_option("--top", options.choices.top, "Draw from this many likeliest tokens; 0: all")
       ->check(at_least(0));
   command
       .add_option("--top-p", options.choices.top_p,
@@ -265,7 +264,8 @@ void add_drawing_options(CLI::App& command, ComposeOptions& options) {
 constexpr const char* kFooter =
     "\nA Transformer chooses each note by looking at the notes before it, and it knows how far "
     "back\n"
-    "each of them is. The chorales that it learnt from are Bach's, in quarters and four voices; "
+    "each of them is. The chorales that it learnt from are Bach's, in quarters and four "
+    "voices; "
     "the\n"
     "tunes are folk tunes of Ireland, Scotland and America. What comes out is printed as ABC, "
     "or\n"
@@ -287,8 +287,9 @@ void add_compose(CLI::App& app, Action& action) {
   command->footer(kFooter);
   command->add_option("--begin", options->begin, "Music to go on with: a .mid or .abc file")
       ->type_name("FILE");
-  command->add_option("--bars", options->bars,
-                      "Bars to compose; default 8 of a chorale, and a tune to its end")
+  command
+      ->add_option("--bars", options->bars,
+                   "Bars to compose; default 8 of a chorale, and a tune to its end")
       ->check(CLI::Range(std::int64_t{1}, kMostBars));
   command->add_option("--kind", options->kind, "What is composed; default " + card.variants[0])
       ->check(CLI::IsMember(card.variants));
@@ -305,8 +306,7 @@ void add_compose(CLI::App& app, Action& action) {
   command->add_option("--model", options->model, "Model folder, or the name of one that ships")
       ->type_name("DIR");
   command->add_flag("--json", options->json, "Print the notes and the ABC as a JSON object");
-  command
-      ->add_flag("--weights", options->weights, "With --json: print attention weights too")
+  command->add_flag("--weights", options->weights, "With --json: print attention weights too")
       ->needs(command->get_option("--json"));
   add_threads_flag(*command, options->threads);
   add_device_flag(*command, options->device, "Device that composes");

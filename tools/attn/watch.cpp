@@ -126,11 +126,9 @@ tasks::Frames frames_of_video(const fs::path& path) {
                       " is no picture; a video needs ffmpeg, which is not here (on Debian: "
                       "apt-get install ffmpeg)");
   if (ended == tasks::Ended::badly)
-    fail<FileError>(files::path_text(path), ": ffmpeg cannot read it: ",
-                    tasks::complaint(log));
+    fail<FileError>(files::path_text(path), ": ffmpeg cannot read it: ", tasks::complaint(log));
   tasks::Frames frames;
-  for (const fs::path& one : pictures_in(scratch.path()))
-    frames.push_back(read_picture(one));
+  for (const fs::path& one : pictures_in(scratch.path())) frames.push_back(read_picture(one));
   return frames;
 }
 

@@ -38,7 +38,8 @@ Tensor distance_vectors(const RelativeSkewOptions& options) {
   return uniform_within(shape, bound);
 }
 
-/// Boolean [queries, keys], true up to each query's own place; the last query's is the last key.
+/// Boolean [queries, keys], true up to each query's own place; the last query's is the last
+/// key.
 Tensor up_to_each(std::int64_t queries, std::int64_t keys) {
   const Tensor ends = Tensor::arange(queries);
   auto* end = ends.mutable_data<std::int64_t>();
@@ -99,8 +100,8 @@ Tensor RelativeSkew::placed(const Tensor& by_distance) const {
   const std::int64_t keys = by_distance.size(3);
   if (options_.reach == Reach::past) {
     // Rows that are one longer, read from the end of the first: each begins one place later.
-    const Tensor flat = pad(by_distance, 3, 1, 0).reshape({by_distance.size(0),
-                                                           by_distance.size(1), -1});
+    const Tensor flat =
+        pad(by_distance, 3, 1, 0).reshape({by_distance.size(0), by_distance.size(1), -1});
     const Tensor moved =
         flat.slice(2, queries, queries * (keys + 1))
             .reshape({by_distance.size(0), by_distance.size(1), queries, keys});

@@ -140,8 +140,7 @@ class AbcReader {
         equals == std::string_view::npos || text.find('/') == std::string_view::npos
             ? 0.25
             : share(text);
-    std::string_view number =
-        equals == std::string_view::npos ? text : text.substr(equals + 1);
+    std::string_view number = equals == std::string_view::npos ? text : text.substr(equals + 1);
     while (!number.empty() && number.front() == ' ') number.remove_prefix(1);
     if (number.empty() || std::isdigit(byte(number[0])) == 0) return;  // "Allegro"
     music_.tempo = std::clamp(whole(number) * beat * 4.0, 10.0, 600.0);
@@ -263,8 +262,8 @@ class AbcReader {
     const double before = c == '>' ? 2.0 - small : small;
     own.next_factor = 2.0 - before;
     if (own.last_length == 0) return;
-    const auto changed = std::max<std::int64_t>(
-        1, std::llround(static_cast<double>(own.last_length) * before));
+    const auto changed =
+        std::max<std::int64_t>(1, std::llround(static_cast<double>(own.last_length) * before));
     own.time += changed - own.last_length;
     for (const std::size_t at : own.last) {
       Note& one = music_.notes[at];
@@ -305,8 +304,10 @@ class AbcReader {
     std::size_t at = at_;
     std::optional<int> accidental;
     while (at < line_.size() && (line_[at] == '^' || line_[at] == '_' || line_[at] == '=')) {
-      accidental = std::clamp(
-          accidental.value_or(0) + (line_[at] == '^' ? 1 : line_[at] == '_' ? -1 : 0), -2, 2);
+      accidental = std::clamp(accidental.value_or(0) + (line_[at] == '^'   ? 1
+                                                        : line_[at] == '_' ? -1
+                                                                           : 0),
+                              -2, 2);
       ++at;
     }
     if (at >= line_.size()) return std::nullopt;
@@ -324,8 +325,7 @@ class AbcReader {
     const auto known = bar.find(place);
     const int shift =
         known == bar.end() ? key_[static_cast<std::size_t>(letter - 'A')] : known->second;
-    const int pitch =
-        60 + kSteps[static_cast<std::size_t>(letter - 'A')] + 12 * octave + shift;
+    const int pitch = 60 + kSteps[static_cast<std::size_t>(letter - 'A')] + 12 * octave + shift;
     return std::clamp(pitch, 0, 127);
   }
 
@@ -454,8 +454,8 @@ Music read_abc(std::string_view text, const std::string& where) {
 }
 
 std::string write_abc(const Steps& steps, double tempo) {
-  std::string text = "X:1\nT:Chorale\nM:4/4\nL:1/4\nQ:1/4=" +
-                     std::to_string(std::lround(tempo)) + "\nK:C\n";
+  std::string text =
+      "X:1\nT:Chorale\nM:4/4\nL:1/4\nQ:1/4=" + std::to_string(std::lround(tempo)) + "\nK:C\n";
   PitchWriter pitch;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (steps[i].empty()) text += "z";
@@ -465,10 +465,7 @@ std::string write_abc(const Steps& steps, double tempo) {
     const std::size_t behind = i + 1;
     if (behind % 4 == 0) pitch.bar();
     const bool line = behind % (4 * kBarsOfALine) == 0;
-    text += behind == steps.size() ? " |]\n"
-            : line                 ? " |\n"
-            : behind % 4 == 0      ? " | "
-                                   : " ";
+    text += behind == steps.size() ? " |]\n" : line ? " |\n" : behind % 4 == 0 ? " | " : " ";
   }
   return text;
 }

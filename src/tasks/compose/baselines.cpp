@@ -87,8 +87,8 @@ std::vector<Baseline> music_baselines(const Corpus& corpus) {
   const std::vector<std::pair<Before, std::string>> kinds{
       {Before::nothing,
        tunes ? "how often each character stands" : "how often each voice has each note"},
-      {Before::same_voice, tunes ? "what follows each character"
-                                 : "which note follows in each voice"}};
+      {Before::same_voice,
+       tunes ? "what follows each character" : "which note follows in each voice"}};
   std::vector<Baseline> baselines;
   for (const auto& [before, name] : kinds) {
     Counts counts(*notation, before);

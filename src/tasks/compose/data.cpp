@@ -141,8 +141,8 @@ Corpus parse_tunes(std::string_view text, std::size_t most) {
     std::vector<Example>& part = place < kHeldOut         ? corpus.test
                                  : place < 2.0 * kHeldOut ? corpus.development
                                                           : corpus.train;
-    part.push_back(example_of(
-        "tune", std::string(columns[0]) + " " + std::to_string(number), tune));
+    part.push_back(
+        example_of("tune", std::string(columns[0]) + " " + std::to_string(number), tune));
   }
   check_parts(corpus, where.c_str());
   return corpus;
@@ -161,8 +161,9 @@ Corpus parse_own(std::string_view text, std::string_view kind, const std::string
     const std::string here = where + ", piece " + std::to_string(++number);
     const Music music = read_abc(piece, here);
     if (music.notes.empty()) continue;
-    Example example = kind == "tune" ? example_of("tune", here, plain_tune(piece))
-                                     : example_of("chorale", here, write_steps(steps_of(music)));
+    Example example = kind == "tune"
+                          ? example_of("tune", here, plain_tune(piece))
+                          : example_of("chorale", here, write_steps(steps_of(music)));
     std::vector<Example>& part = number % 10 == 4   ? corpus.development
                                  : number % 10 == 9 ? corpus.test
                                                     : corpus.train;

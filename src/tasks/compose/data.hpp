@@ -23,8 +23,8 @@ Corpus parse_chorales(std::string_view text);
 /// `most` characters are left out.
 Corpus parse_tunes(std::string_view text, std::size_t most);
 
-/// A file of ABC, where X: begins a piece; of chorales what sounds in each quarter. A fifth of the
-/// pieces, each fifth one, is held out. FileError, which begins with `where`.
+/// A file of ABC, where X: begins a piece; of chorales what sounds in each quarter. A fifth of
+/// the pieces, each fifth one, is held out. FileError, which begins with `where`.
 Corpus parse_own(std::string_view text, std::string_view kind, const std::string& where);
 
 /// "chorale" or "tune": what the cache has.

@@ -55,18 +55,17 @@ MusicTransformer::MusicTransformer(const MusicOptions& options)
   for (std::int64_t i = 0; i < options.layers; ++i) {
     const std::string number = std::to_string(i);
     layers_.push_back(
-        add("layers." + number,
-            nn::TransformerLayer({.dim = options.dim,
-                                  .heads = options.heads,
-                                  .feed_forward_dim = options.feed_forward,
-                                  .activation = Activation::gelu,
-                                  .norm = nn::NormOrder::before,
-                                  .dropout = options.dropout},
-                                 kMusicLayer)));
+        add("layers." + number, nn::TransformerLayer({.dim = options.dim,
+                                                      .heads = options.heads,
+                                                      .feed_forward_dim = options.feed_forward,
+                                                      .activation = Activation::gelu,
+                                                      .norm = nn::NormOrder::before,
+                                                      .dropout = options.dropout},
+                                                     kMusicLayer)));
     if (options.positions != Positions::relative) continue;
     skews_.push_back(
-        add("distances." + number, nn::RelativeSkew({.length = options.window,
-                                                     .dim = options.dim / options.heads})));
+        add("distances." + number,
+            nn::RelativeSkew({.length = options.window, .dim = options.dim / options.heads})));
   }
 }
 
@@ -83,13 +82,13 @@ Tensor MusicTransformer::attended(std::size_t layer, const Tensor& x, nn::KvCach
   }
   const Want want = weights == nullptr ? Want::output : Want::output | Want::weights;
   const Attended result =
-      skews_.empty() ? attend(heads.q, heads.keys, heads.values, spec::scaled_dot(),
-                              spec::causal(), spec::softmax(), want)
-                     : skews_[layer].forward(heads.q, heads.keys, heads.values, {}, want)
-                           .attended;
+      skews_.empty()
+          ? attend(heads.q, heads.keys, heads.values, spec::scaled_dot(), spec::causal(),
+                   spec::softmax(), want)
+          : skews_[layer].forward(heads.q, heads.keys, heads.values, {}, want).attended;
   if (weights != nullptr) weights->push_back(result.weights);
-  const Tensor joined = result.output.permute({0, 2, 1, 3})
-                            .reshape({x.size(0), x.size(1), options_.dim});
+  const Tensor joined =
+      result.output.permute({0, 2, 1, 3}).reshape({x.size(0), x.size(1), options_.dim});
   return self.out()(joined);
 }
 

@@ -37,8 +37,8 @@ struct MusicOptions {
 /// What was read so far, a cache a layer.
 using Reading = std::vector<nn::KvCache>;
 
-/// x = sqrt(dim) embedding + slot; x = layer(x) for every layer, norms in front; logits = norm(x)
-/// times the embeddings. Huang et al., 2018, arXiv:1809.04281.
+/// x = sqrt(dim) embedding + slot; x = layer(x) for every layer, norms in front; logits =
+/// norm(x) times the embeddings. Huang et al., 2018, arXiv:1809.04281.
 class MusicTransformer : public nn::Module {
  public:
   explicit MusicTransformer(const MusicOptions& options);

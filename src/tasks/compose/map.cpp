@@ -1,5 +1,7 @@
 // What notes looked at while they were composed: a piano roll, or the bars of a tune.
 
+#include "attn/maps/map.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "attn/maps/map.hpp"
 #include "attn/tasks/answer.hpp"
 #include "attn/tensor/ops/reduce.hpp"
 #include "attn/tensor/tape.hpp"
@@ -77,8 +78,8 @@ std::vector<Bar> bars_of(std::string_view text) {
     if (begins) bars.push_back({"", i, i});
     begins = text[i] == '|' || text[i] == '\n';
     // Marks of one bar line stay together.
-    if (begins && i + 1 < text.size() && std::string_view("|:]").find(text[i + 1]) !=
-                                             std::string_view::npos)
+    if (begins && i + 1 < text.size() &&
+        std::string_view("|:]").find(text[i + 1]) != std::string_view::npos)
       begins = false;
     bars.back().end = i + 1;
     if (text[i] != '\n' && (text[i] != ' ' || !bars.back().label.empty()))
@@ -148,8 +149,9 @@ maps::Map map_of_heads(const std::vector<Tensor>& layers, const maps::Labels& to
       maps::Matrix matrix{count, count, std::vector<float>(count * count, 0.0f)};
       for (std::size_t row = 0; row < count; ++row)
         for (std::size_t column = 0; column < row; ++column)
-          matrix.values[row * count + column] = std::clamp(
-              values[(inputs - count + row) * inputs + inputs - count + column + 1], 0.0f, 1.0f);
+          matrix.values[row * count + column] =
+              std::clamp(values[(inputs - count + row) * inputs + inputs - count + column + 1],
+                         0.0f, 1.0f);
       all.maps.push_back({"decoder", static_cast<std::int64_t>(layer) + 1, head + 1,
                           std::move(matrix), std::nullopt, std::nullopt});
     }

@@ -106,8 +106,7 @@ class MidiReader {
     const std::uint32_t format = header.number(2);
     const std::uint64_t tracks = header.number(2);
     const std::uint32_t division = header.number(2);
-    if (format > 1)
-      fail<FileError>(where_, ": MIDI of format ", format, "; 0 and 1 are read");
+    if (format > 1) fail<FileError>(where_, ": MIDI of format ", format, "; 0 and 1 are read");
     if (tracks > kMostTracks)
       fail<FileError>(where_, ": ", tracks, " tracks; at most ", kMostTracks, " are read");
     if (division == 0 || (division & 0x8000U) != 0)
@@ -119,9 +118,8 @@ class MidiReader {
   }
 
   std::int64_t ticks(std::uint64_t time) const {
-    return static_cast<std::int64_t>((time * static_cast<std::uint64_t>(kQuarter) +
-                                      division_ / 2) /
-                                     division_);
+    return static_cast<std::int64_t>(
+        (time * static_cast<std::uint64_t>(kQuarter) + division_ / 2) / division_);
   }
 
   void read_track(Cursor track) {
@@ -191,8 +189,8 @@ class MidiReader {
   int data_byte(Cursor& track) const {
     const std::uint8_t value = track.byte();
     if (value > 0x7F)
-      fail<FileError>(where_, ": a message of MIDI has the data byte ",
-                      static_cast<int>(value), "; 0 to 127 are accepted");
+      fail<FileError>(where_, ": a message of MIDI has the data byte ", static_cast<int>(value),
+                      "; 0 to 127 are accepted");
     return value;
   }
 

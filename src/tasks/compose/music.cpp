@@ -79,9 +79,9 @@ Music music_of(const Table& table) {
     if (!(tone >= 0.0 && tone <= 127.0) || tone != std::floor(tone))
       fail("row ", row + 1, " of the notes has the pitch ", tone,
            "; whole numbers of MIDI, 0 to 127, are read");
-    music.notes.push_back(
-        {std::llround(from * kQuarter),
-         std::max<std::int64_t>(1, std::llround(quarters * kQuarter)), static_cast<int>(tone)});
+    music.notes.push_back({std::llround(from * kQuarter),
+                           std::max<std::int64_t>(1, std::llround(quarters * kQuarter)),
+                           static_cast<int>(tone)});
   }
   sort_notes(music.notes);
   return music;

@@ -132,8 +132,7 @@ class Reader {
       reading_ = {};
     }
     Tokens ids;
-    for (std::size_t i = read_; i < wanted; ++i)
-      ids.push_back(i == 0 ? kBegin : tokens[i - 1]);
+    for (std::size_t i = read_; i < wanted; ++i) ids.push_back(i == 0 ? kBegin : tokens[i - 1]);
     read_ = wanted;
     const auto count = static_cast<std::int64_t>(ids.size());
     const Tensor all = model_.logits(Tensor::from(ids, {1, count}), reading_);
@@ -174,9 +173,8 @@ std::int64_t ComposeNetwork::cost(const Example& example) const {
   const Input input = example.input();
   const std::string* text = piece_text(input);
   if (text == nullptr) fail("attn::tasks::compose: an example without a piece");
-  return std::clamp<std::int64_t>(
-      static_cast<std::int64_t>(notation_->tokens_of(*text).size()), 1,
-      model_.options().window);
+  return std::clamp<std::int64_t>(static_cast<std::int64_t>(notation_->tokens_of(*text).size()),
+                                  1, model_.options().window);
 }
 
 Learner::Lesson ComposeNetwork::loss(std::span<const Example* const> batch) const {

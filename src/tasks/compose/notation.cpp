@@ -58,8 +58,8 @@ class ChoraleNotation final : public Notation {
     if (high == 0) return;
     const std::int64_t down =
         std::max<std::int64_t>(-kMostShift, lowest_ - kLowest + ChoraleTokens::kFirst - low);
-    const std::int64_t up =
-        std::min<std::int64_t>(kMostShift - 1, highest_ - kLowest + ChoraleTokens::kFirst - high);
+    const std::int64_t up = std::min<std::int64_t>(
+        kMostShift - 1, highest_ - kLowest + ChoraleTokens::kFirst - high);
     if (up < down) return;
     const auto range = static_cast<std::uint64_t>(up - down + 1);
     const std::int64_t shift = down + static_cast<std::int64_t>(random.next() % range);
@@ -113,8 +113,7 @@ class TuneNotation final : public Notation {
   explicit TuneNotation(std::string characters) : characters_(std::move(characters)) {
     ids_.fill(-1);
     for (std::size_t i = 0; i < characters_.size(); ++i)
-      ids_[static_cast<unsigned char>(characters_[i])] =
-          kFirst + static_cast<std::int64_t>(i);
+      ids_[static_cast<unsigned char>(characters_[i])] = kFirst + static_cast<std::int64_t>(i);
   }
 
   std::int64_t count() const override {

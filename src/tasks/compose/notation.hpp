@@ -43,8 +43,8 @@ class Notation {
  public:
   virtual ~Notation() = default;
 
-  virtual std::int64_t count() const = 0;  ///< tokens there are
-  virtual std::int64_t slots() const = 0;  ///< tokens of a step
+  virtual std::int64_t count() const = 0;           ///< tokens there are
+  virtual std::int64_t slots() const = 0;           ///< tokens of a step
   virtual bool ends(std::int64_t token) const = 0;  ///< whether the piece does with it
   virtual std::string label(std::int64_t token) const = 0;
 

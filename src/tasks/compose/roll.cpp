@@ -66,7 +66,8 @@ class Roll {
   double bottom() const { return y_of(low_) + kNoteHeight; }
 
   std::string caption() const {
-    std::string text = "Notes over time, a column a quarter; those that were composed are darker.";
+    std::string text =
+        "Notes over time, a column a quarter; those that were composed are darker.";
     if (!looking_.empty())
       text += " The arcs lead from " +
               name_of_pitch(music_.notes[looking_.front().note].pitch) +
@@ -78,8 +79,8 @@ class Roll {
 
   void add_axes() {
     for (std::int64_t at = first_; at <= first_ + quarters_ * kQuarter; at += kBar)
-      map_.notes.push_back({x_of(at), kTop - 16.0, std::to_string(at / kBar + 1),
-                            maps::NoteAnchor::left});
+      map_.notes.push_back(
+          {x_of(at), kTop - 16.0, std::to_string(at / kBar + 1), maps::NoteAnchor::left});
     for (int pitch = low_; pitch <= high_; ++pitch)
       if (pitch % 12 == 0)
         map_.notes.push_back({kLeft - 6.0, y_of(pitch) + kNoteHeight / 2.0,
@@ -106,8 +107,9 @@ class Roll {
 
   maps::Point middle(std::size_t i) const {
     const Note& note = music_.notes[i];
-    return {x_of(note.begin) + static_cast<double>(note.length) / kQuarter * kQuarterWidth / 2.0,
-            y_of(note.pitch) + kNoteHeight / 2.0};
+    return {
+        x_of(note.begin) + static_cast<double>(note.length) / kQuarter * kQuarterWidth / 2.0,
+        y_of(note.pitch) + kNoteHeight / 2.0};
   }
 
   void add_arcs(const Looking& one) {

@@ -20,9 +20,9 @@ struct Looking {
   std::vector<double> weights;  ///< one a note of the music; 0 for those after it
 };
 
-/// Notes as boxes over time and pitch, those from `composed` on in another colour; arcs from the
-/// first of `looking` to what it looked at most, and below a row for each of them. Of long music
-/// the end is shown.
+/// Notes as boxes over time and pitch, those from `composed` on in another colour; arcs from
+/// the first of `looking` to what it looked at most, and below a row for each of them. Of long
+/// music the end is shown.
 maps::Diagram piano_roll(const Music& music, std::size_t composed,
                          std::span<const Looking> looking);
 

@@ -45,8 +45,8 @@ void add_note(std::vector<float>& samples, const Note& note, double seconds_a_ti
       const auto at = static_cast<double>(i);
       const double swell = smooth(at / (kSwell * rate));
       const double fade = smooth((static_cast<double>(count) - at) / (kFade * rate));
-      samples[first + i] += static_cast<float>(loud * swell * fade * std::exp(-fall * at) *
-                                               std::sin(turn * at));
+      samples[first + i] +=
+          static_cast<float>(loud * swell * fade * std::exp(-fall * at) * std::sin(turn * at));
     }
   }
 }
@@ -68,8 +68,8 @@ Sound play(const Music& music, std::int64_t rate) {
   if (!(seconds <= kMostSeconds))
     fail("the music takes ", seconds, " s; at most ", kMostSeconds, " s are played");
   Sound sound{rate, {}};
-  sound.samples.assign(
-      static_cast<std::size_t>(std::ceil(seconds * static_cast<double>(rate))), 0.0f);
+  sound.samples.assign(static_cast<std::size_t>(std::ceil(seconds * static_cast<double>(rate))),
+                       0.0f);
   for (const Note& note : music.notes)
     add_note(sound.samples, note, seconds_a_tick, static_cast<double>(rate));
   float loudest = 0.0f;

@@ -15,9 +15,9 @@ namespace attn::tasks::compose {
 /// Seconds that are played, at most.
 inline constexpr double kMostSeconds = 1800.0;
 
-/// Eight harmonics a note, the higher the softer and the sooner gone; each note swells and fades
-/// out, so that nothing clicks. The loudest sample is 0.9; silence stays silence. InvalidArgument
-/// for music that takes longer than kMostSeconds.
+/// Eight harmonics a note, the higher the softer and the sooner gone; each note swells and
+/// fades out, so that nothing clicks. The loudest sample is 0.9; silence stays silence.
+/// InvalidArgument for music that takes longer than kMostSeconds.
 Sound play(const Music& music, std::int64_t rate = 22050);
 
 /// 16 bits, one channel. A sample beyond -1 to 1 is held inside.

@@ -1,4 +1,5 @@
-// compose: music is composed, or gone on with, by a Transformer that knows how far back it looks.
+// compose: music is composed, or gone on with, by a Transformer that knows how far back it
+// looks.
 
 #include "attn/tasks/task.hpp"
 
@@ -47,21 +48,20 @@ std::string kind_of(const Json& what) {
 class ComposeTask final : public NetworkTask {
  public:
   const TaskCard& card() const override {
-    static const TaskCard kCard{
-        .name = "compose",
-        .about = "music is composed, or gone on with",
-        .title = "Compose a chorale or a tune, or go on with one",
-        .help = "",
-        .metric = "nats a step",
-        .score = "nats",
-        .example = "[G,DGB] [D,DFA] [E,EGB] [B,DGB]",
-        .variant_flag = "kind",
-        .variants = {kChorale, "tune"},
-        .one_example = "piece",
-        .examples = "pieces",
-        .argument = "texts",
-        .argument_help = "The beginning in ABC",
-        .own_command = true};
+    static const TaskCard kCard{.name = "compose",
+                                .about = "music is composed, or gone on with",
+                                .title = "Compose a chorale or a tune, or go on with one",
+                                .help = "",
+                                .metric = "nats a step",
+                                .score = "nats",
+                                .example = "[G,DGB] [D,DFA] [E,EGB] [B,DGB]",
+                                .variant_flag = "kind",
+                                .variants = {kChorale, "tune"},
+                                .one_example = "piece",
+                                .examples = "pieces",
+                                .argument = "texts",
+                                .argument_help = "The beginning in ABC",
+                                .own_command = true};
     return kCard;
   }
 
@@ -70,37 +70,37 @@ class ComposeTask final : public NetworkTask {
     using Kind = Setting::Kind;
     const auto number = [](const char* flag, const char* member, const char* help, double least,
                            double most, Kind kind = Kind::whole) {
-      return Setting{flag, std::string("model.") + member,
-                     About::model, "Compose",
-                     help, kind,
-                     {}, least,
-                     most};
+      return Setting{
+          flag, std::string("model.") + member, About::model, "Compose", help, kind, {}, least,
+          most};
     };
-    return {Setting{"data", "data", About::data, "Data",
-                    "Music of your own, a file of ABC where X: begins a piece", Kind::path},
-            Setting{"kind",
-                    "model.kind",
-                    About::data,
-                    "Compose",
-                    "What it learns to compose",
-                    Kind::name,
-                    {kChorale, "tune"}},
-            Setting{"positions",
-                    "model.positions",
-                    About::model,
-                    "Compose",
-                    "How it tells positions apart",
-                    Kind::name,
-                    {"relative", "sinusoidal", "none"}},
-            number("dim", "dim", "Size of embeddings and states", 8, 2048),
-            number("layers", "layers", "Layers", 1, 48),
-            number("heads", "heads", "Attention heads", 1, 64),
-            number("feed-forward", "feed_forward", "Hidden size of feed-forward layers", 1,
-                   16384),
-            number("text-window", "window", "Tokens that it reads at once, four a step of a "
-                   "chorale", 8, 4096),
-            number("dropout", "dropout", "Share of features dropped in training", 0, 0.9,
-                   Kind::real)};
+    return {
+        Setting{"data", "data", About::data, "Data",
+                "Music of your own, a file of ABC where X: begins a piece", Kind::path},
+        Setting{"kind",
+                "model.kind",
+                About::data,
+                "Compose",
+                "What it learns to compose",
+                Kind::name,
+                {kChorale, "tune"}},
+        Setting{"positions",
+                "model.positions",
+                About::model,
+                "Compose",
+                "How it tells positions apart",
+                Kind::name,
+                {"relative", "sinusoidal", "none"}},
+        number("dim", "dim", "Size of embeddings and states", 8, 2048),
+        number("layers", "layers", "Layers", 1, 48),
+        number("heads", "heads", "Attention heads", 1, 64),
+        number("feed-forward", "feed_forward", "Hidden size of feed-forward layers", 1, 16384),
+        number("text-window", "window",
+               "Tokens that it reads at once, four a step of a "
+               "chorale",
+               8, 4096),
+        number("dropout", "dropout", "Share of features dropped in training", 0, 0.9,
+               Kind::real)};
   }
 
   const Writing* writing() const override {
@@ -201,8 +201,8 @@ class ComposeTask final : public NetworkTask {
     std::vector<const std::string*> texts;
     for (const Input& input : inputs) texts.push_back(compose::piece_text(input));
     Lexicon lexicon;
-    lexicon.facts = kind_of(what) == kChorale ? compose::chorale_facts(texts)
-                                              : compose::tune_facts(texts);
+    lexicon.facts =
+        kind_of(what) == kChorale ? compose::chorale_facts(texts) : compose::tune_facts(texts);
     return lexicon;
   }
 

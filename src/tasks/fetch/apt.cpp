@@ -193,7 +193,8 @@ void fetch_debian_files(const DebianPackage& package, const std::string& folder,
                        const std::string& failed) {
     const Ended ended = run_program(command, out, log);
     if (ended == Ended::not_started)
-      fail<Unsupported>(command.front(), " is needed and is not here; it is part of Debian and "
+      fail<Unsupported>(command.front(),
+                        " is needed and is not here; it is part of Debian and "
                         "of Ubuntu");
     if (ended == Ended::badly) fail<FileError>(failed, "; ", complaint(log));
   };
@@ -201,8 +202,7 @@ void fetch_debian_files(const DebianPackage& package, const std::string& folder,
   while (address.ends_with('/')) address.pop_back();
   // As root, apt would otherwise fetch as a user who may not enter a home folder.
   run({kHelper, "-o", "APT::Sandbox::User=root", "-o", "Acquire::Retries=0", "download-file",
-       address + "/pool/" + package.place, file.string(),
-       "SHA256:" + package.sha256},
+       address + "/pool/" + package.place, file.string(), "SHA256:" + package.sha256},
       scratch.path() / "out",
       "apt could not fetch " + package.place + "; is there a network, and room on the disk?");
   tell(say, "unpacking it");

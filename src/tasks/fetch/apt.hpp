@@ -27,8 +27,9 @@ struct DebianPackage {
   std::string size;  ///< "146 MB"
 };
 
-/// Fetches the package and unpacks those of its files whose paths begin with `folder` into `to`,
-/// where they keep their paths. Errors tell what is missing: apt, dpkg-deb, the network, room.
+/// Fetches the package and unpacks those of its files whose paths begin with `folder` into
+/// `to`, where they keep their paths. Errors tell what is missing: apt, dpkg-deb, the network,
+/// room.
 void fetch_debian_files(const DebianPackage& package, const std::string& folder,
                         const std::filesystem::path& to, const Say& say);
 

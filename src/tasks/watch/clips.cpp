@@ -52,11 +52,11 @@ const std::map<std::string, std::string, std::less<>>& words() {
          {"bow", "ranged", "throw", "sling", "crossbow", "javelin", "inhale", "fire", "bolas",
           "launch", "longbow", "thunderstick", "net"}},
         {"magic", {"magic", "heal", "healing", "lightning", "halo", "teleport", "wail"}},
-        {"melee", {"attack", "melee",  "sword", "blade",  "axe",     "hammer", "slash", "bite",
-                   "claws",  "2claws", "kick",  "mace",   "pincer",  "sting",  "stinger", "impact",
-                   "spear",  "staff",  "dagger", "fist",  "pierce",  "tail",   "punch", "crush",
-                   "club",   "trident", "touch", "scythe", "lance",  "horn",   "charge", "knife",
-                   "ram",    "baneblade"}}};
+        {"melee", {"attack",  "melee",  "sword",  "blade", "axe",     "hammer",   "slash",
+                   "bite",    "claws",  "2claws", "kick",  "mace",    "pincer",   "sting",
+                   "stinger", "impact", "spear",  "staff", "dagger",  "fist",     "pierce",
+                   "tail",    "punch",  "crush",  "club",  "trident", "touch",    "scythe",
+                   "lance",   "horn",   "charge", "knife", "ram",     "baneblade"}}};
     std::map<std::string, std::string, std::less<>> map;
     for (const auto& [action, names] : all)
       for (const char* name : names) map.emplace(name, action);

@@ -38,8 +38,9 @@ Frames eight_of(const Frames& frames);
 /// grey.
 Picture fitted(const Picture& picture);
 
-/// The animations of Battle for Wesnoth. A fold is a fifth of the units: fold 1 to 5 is the test
-/// part, the next one development. The package is fetched where the cache does not have them.
+/// The animations of Battle for Wesnoth. A fold is a fifth of the units: fold 1 to 5 is the
+/// test part, the next one development. The package is fetched where the cache does not have
+/// them.
 Corpus clip_corpus(std::int64_t fold, const Say& say);
 
 /// How clips are kept, and back; FileError, which begins with `where`, for anything else.

@@ -167,8 +167,8 @@ class Inflater {
   }
 
   void codes(const Code& literals, const Code& distances) {
-    constexpr std::array<unsigned, 29> kLengths{3,  4,  5,  6,  7,  8,  9,  10,  11,  13,
-                                                15, 17, 19, 23, 27, 31, 35, 43,  51,  59,
+    constexpr std::array<unsigned, 29> kLengths{3,  4,  5,  6,   7,   8,   9,   10,  11, 13,
+                                                15, 17, 19, 23,  27,  31,  35,  43,  51, 59,
                                                 67, 83, 99, 115, 131, 163, 195, 227, 258};
     constexpr std::array<int, 29> kLengthBits{0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2,
                                               2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0};

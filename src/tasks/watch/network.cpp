@@ -109,8 +109,8 @@ WatchNetwork::WatchNetwork(const nlohmann::json& model, const nlohmann::json& fa
       block_(block_of(model, width_of(model, where), where)),
       third_(add("third", space(width_of(model, where), width_of(model, where)))),
       second_time_(add("second_time", time(width_of(model, where), width_of(model, where)))),
-      dropout_(add("dropout",
-                   nn::Dropout(files::to_double(files::member(model, "dropout", where), where)))),
+      dropout_(add("dropout", nn::Dropout(files::to_double(
+                                  files::member(model, "dropout", where), where)))),
       output_(nn::Linear({.in = 1, .out = 1})) {
   for (const nlohmann::json& one : files::member(facts, "labels", where))
     labels_.push_back(files::to_text(one, where));
@@ -172,7 +172,8 @@ Tensor WatchNetwork::tensor_of(std::span<const Frames* const> clips) const {
         for (std::size_t i = 0; i < static_cast<std::size_t>(kSide * kSide); ++i)
           values.push_back(static_cast<float>(frame.pixels[3 * i + channel]) / 127.5f - 1.0f);
     }
-  return Tensor::from(values, {static_cast<std::int64_t>(clips.size()), frames_, 3, kSide, kSide})
+  return Tensor::from(values,
+                      {static_cast<std::int64_t>(clips.size()), frames_, 3, kSide, kSide})
       .to(output_.weight().device());
 }
 
@@ -234,8 +235,7 @@ std::vector<Reply> WatchNetwork::answer(std::span<const Input> inputs, const Cho
     for (std::size_t row = 0; row < clips.size(); ++row) {
       Labels labels;
       for (std::size_t i = 0; i < labels_.size(); ++i)
-        labels.push_back(
-            {labels_[i], static_cast<double>(chances[row * labels_.size() + i])});
+        labels.push_back({labels_[i], static_cast<double>(chances[row * labels_.size() + i])});
       std::stable_sort(labels.begin(), labels.end(),
                        [](const Label& a, const Label& b) { return a.score > b.score; });
       Answer answer;
@@ -257,8 +257,9 @@ std::vector<Reply> WatchNetwork::answer(std::span<const Input> inputs, const Cho
 
 maps::Map WatchNetwork::map(const Input& input, const Piece& piece, std::string_view) const {
   if (!block_)
-    fail("this network has no non-local block, so no cell looks at another; --block embedded "
-         "trains one that does");
+    fail(
+        "this network has no non-local block, so no cell looks at another; --block embedded "
+        "trains one that does");
   const NoGrad off_the_tape;
   const Frames clip = seen_frames(*frames_of(input));
   const Frames* const one = &clip;
@@ -311,7 +312,10 @@ maps::Map WatchNetwork::map(const Input& input, const Piece& piece, std::string_
   const maps::Box box{
       static_cast<double>(asks / (side * side) * static_cast<std::size_t>(kSide)) +
           static_cast<double>(asks % side) * cell_side,
-      static_cast<double>(asks / side % side) * cell_side, cell_side, cell_side, std::nullopt,
+      static_cast<double>(asks / side % side) * cell_side,
+      cell_side,
+      cell_side,
+      std::nullopt,
       ""};
   strip.steps.push_back({piece.answers.front().text, grid, {box}});
   return strip;

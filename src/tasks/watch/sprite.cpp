@@ -185,7 +185,8 @@ Picture on_grey(const Sprite& sprite, std::int64_t side) {
       const auto begin = [&](std::int64_t i, std::int64_t own) {
         return i * extent / side - (extent - own) / 2;
       };
-      const std::int64_t x_end = std::max(begin(x, sprite.width) + 1, begin(x + 1, sprite.width));
+      const std::int64_t x_end =
+          std::max(begin(x, sprite.width) + 1, begin(x + 1, sprite.width));
       const std::int64_t y_end =
           std::max(begin(y, sprite.height) + 1, begin(y + 1, sprite.height));
       std::array<std::int64_t, 3> sums{};
@@ -197,8 +198,8 @@ Picture on_grey(const Sprite& sprite, std::int64_t side) {
           const std::uint8_t* pixel =
               inside ? sprite.pixels.data() + (v * sprite.width + u) * 4 : nullptr;
           for (std::size_t channel = 0; channel < 3; ++channel)
-            sums[channel] += inside ? (pixel[channel] * pixel[3] + kGrey * (255 - pixel[3])) / 255
-                                    : kGrey;
+            sums[channel] +=
+                inside ? (pixel[channel] * pixel[3] + kGrey * (255 - pixel[3])) / 255 : kGrey;
         }
       for (std::size_t channel = 0; channel < 3; ++channel)
         picture.pixels[static_cast<std::size_t>((y * side + x) * 3) + channel] =

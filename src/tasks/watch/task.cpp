@@ -47,9 +47,15 @@ class WatchTask final : public NetworkTask {
   std::vector<Setting> settings() const override {
     using About = Setting::About;
     using Kind = Setting::Kind;
-    return {Setting{"fold", "fold", About::data, "Watch",
+    return {Setting{"fold",
+                    "fold",
+                    About::data,
+                    "Watch",
                     "Fifth of the units that is the test part; the next one is development",
-                    Kind::whole, {}, 1, 5},
+                    Kind::whole,
+                    {},
+                    1,
+                    5},
             Setting{"block",
                     "model.block",
                     About::model,
@@ -64,10 +70,24 @@ class WatchTask final : public NetworkTask {
                     "Whether it sees all frames, or the middle one",
                     Kind::name,
                     {"all", "one"}},
-            Setting{"width", "model.width", About::model, "Watch", "Channels of the cells",
-                    Kind::whole, {}, 8, 512},
-            Setting{"dropout", "model.dropout", About::model, "Watch",
-                    "Share of features dropped in training", Kind::real, {}, 0, 0.9}};
+            Setting{"width",
+                    "model.width",
+                    About::model,
+                    "Watch",
+                    "Channels of the cells",
+                    Kind::whole,
+                    {},
+                    8,
+                    512},
+            Setting{"dropout",
+                    "model.dropout",
+                    About::model,
+                    "Watch",
+                    "Share of features dropped in training",
+                    Kind::real,
+                    {},
+                    0,
+                    0.9}};
   }
 
   Corpus corpus(const Json& what, const Say& say) const override {
@@ -118,16 +138,15 @@ class WatchTask final : public NetworkTask {
                        std::to_string(corpus.development.size()) + " development, " +
                        std::to_string(corpus.test.size()) +
                        " test; parts share no unit\n  of all clips";
-    for (const auto& [label, count] : counts)
-      text += " " + label + " " + std::to_string(count);
+    for (const auto& [label, count] : counts) text += " " + label + " " + std::to_string(count);
     return text + "\n";
   }
 
  protected:
   Json initial(const Json&) const override {
-    return {{"fold", 1},
-            {"model",
-             {{"block", "embedded"}, {"frames", "all"}, {"width", 48}, {"dropout", 0.3}}}};
+    return {
+        {"fold", 1},
+        {"model", {{"block", "embedded"}, {"frames", "all"}, {"width", 48}, {"dropout", 0.3}}}};
   }
 
   TrainingOptions training(const Json&) const override {

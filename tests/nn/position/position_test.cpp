@@ -58,11 +58,11 @@ TEST(RelativeSkew, OneQueryAtATimeEqualsAllAtOnceAndFewerKeysAreEarlierOnes) {
   const Tensor all = attention.forward(q, k, v).attended.output;
   for (std::int64_t i = 0; i < 7; ++i)
     for (const std::int64_t first : {std::int64_t{0}, i / 2, i})
-      expect_near(attention
-                      .forward(q.slice(2, first, i + 1), k.slice(2, 0, i + 1),
-                               v.slice(2, 0, i + 1))
-                      .attended.output,
-                  all.slice(2, first, i + 1));
+      expect_near(
+          attention
+              .forward(q.slice(2, first, i + 1), k.slice(2, 0, i + 1), v.slice(2, 0, i + 1))
+              .attended.output,
+          all.slice(2, first, i + 1));
   EXPECT_THROW(attention.forward(q, k.slice(2, 0, 3), v.slice(2, 0, 3)), InvalidArgument);
 }
 

@@ -62,8 +62,8 @@ std::string echoes(std::size_t count) {
 }
 
 nlohmann::json small(const std::string& kind, const std::string& positions = "relative") {
-  return {{"kind", kind},        {"positions", positions}, {"dim", 16},     {"layers", 2},
-          {"heads", 2},          {"feed_forward", 16},     {"window", 64}, {"dropout", 0.0}};
+  return {{"kind", kind}, {"positions", positions}, {"dim", 16},    {"layers", 2},
+          {"heads", 2},   {"feed_forward", 16},     {"window", 64}, {"dropout", 0.0}};
 }
 
 std::shared_ptr<compose::ComposeNetwork> fresh(const nlohmann::json& model) {
@@ -124,12 +124,12 @@ std::unique_ptr<Scratch> ComposeTest::scratch_;
 /// Half of the notes are drawn from eight, the other half are known: log 8 / 2.
 TEST_F(ComposeTest, LearnsWhatStandsEightStepsBack) {
   const double nats = train("chorale", "chorale", small("chorale"), 400);
-  const auto corpus =
-      task().corpus({{"data", (scratch_->path() / "echoes.abc").string()}}, {});
+  const auto corpus = task().corpus({{"data", (scratch_->path() / "echoes.abc").string()}}, {});
   const auto baselines = task().baselines(corpus);
   ASSERT_EQ(baselines.size(), 2u);
   EXPECT_GT(baselines.front().scores.front().value, 1.9);
-  EXPECT_GT(baselines.front().scores.front().value, baselines.back().scores.front().value - 0.2);
+  EXPECT_GT(baselines.front().scores.front().value,
+            baselines.back().scores.front().value - 0.2);
   if (!test::is_judged()) return;
   EXPECT_LT(nats, 1.6);
   EXPECT_GT(nats, std::log(8.0) / 2.0 - 0.1);
@@ -205,7 +205,8 @@ TEST(Chorale, ProbabilitiesOfAllSetsAddUpToOne) {
   const std::vector<std::int64_t> ended{compose::ChoraleTokens::kEnd};
   compose::forbid(ended, penalties.data());
   for (std::size_t i = 0; i < classes; ++i)
-    EXPECT_EQ(penalties[i] == 0.0f, static_cast<std::int64_t>(i) == compose::ChoraleTokens::kEnd);
+    EXPECT_EQ(penalties[i] == 0.0f,
+              static_cast<std::int64_t>(i) == compose::ChoraleTokens::kEnd);
 }
 
 TEST(Compose, ReadsAPieceAsItWouldWriteIt) {
@@ -225,8 +226,8 @@ TEST(Compose, ReadsAPieceAsItWouldWriteIt) {
 
 TEST(Compose, GoesOnBeyondItsWindowAndWithinItsNotes) {
   const auto network = fresh(small("chorale"));
-  const Reply reply =
-      reply_of(*network, "L:1/4\nK:C\n[CEGc] [B,DGB]", {.temperature = 1.0, .seed = 4, .tokens = 160});
+  const Reply reply = reply_of(*network, "L:1/4\nK:C\n[CEGc] [B,DGB]",
+                               {.temperature = 1.0, .seed = 4, .tokens = 160});
   const Answer& answer = reply.answers.front();
   EXPECT_EQ(answer.source.size(), 8u);
   EXPECT_EQ(answer.target.size(), 160u);
@@ -266,8 +267,7 @@ TEST(Compose, DrawsARollWithWhatTheLastNotesLookedAt) {
   const maps::Map map = network->map(begin, reply.pieces.front(), "");
   maps::validate(map);
   const auto& roll = std::get<maps::Diagram>(map);
-  EXPECT_EQ(roll.parts.size(),
-            std::get<Table>(*reply.answers.front().output).rows.size());
+  EXPECT_EQ(roll.parts.size(), std::get<Table>(*reply.answers.front().output).rows.size());
   ASSERT_EQ(roll.grids.size(), 1u);
   // What lay on notes, end marks and the beginning apart, is at most 1.
   for (std::size_t row = 0; row < roll.grids[0].rows.size(); ++row) {
@@ -312,8 +312,9 @@ TEST(ComposeData, PartsAreThoseOfTheFileAndTunesOfOneNameShareOne) {
   const Corpus corpus = compose::parse_chorales(chorales);
   EXPECT_EQ(corpus.train.size(), 1u);
   EXPECT_EQ(compose::units_of(corpus.train.front().input()), 2.0);
-  EXPECT_NE(message_of<FileError>([] { compose::parse_chorales("train\tquarter\t0\n"); })
-                .find("line 1"),
+  EXPECT_NE(message_of<FileError>([] {
+              compose::parse_chorales("train\tquarter\t0\n");
+            }).find("line 1"),
             std::string::npos);
   std::string tunes;
   for (int i = 0; i < 60; ++i) {

@@ -61,7 +61,8 @@ std::vector<std::int64_t> lengths_of(const Music& music) {
 TEST(Midi, ReadsWhatItWrote) {
   Music music;
   music.tempo = 96.0;
-  music.notes = {{0, kQuarter, 48}, {0, 2 * kQuarter, 60}, {kQuarter, 40000, 48}, {kQuarter, 7, 61}};
+  music.notes = {
+      {0, kQuarter, 48}, {0, 2 * kQuarter, 60}, {kQuarter, 40000, 48}, {kQuarter, 7, 61}};
   sort_notes(music.notes);
   const Music back = read(write_midi(music));
   EXPECT_EQ(back.notes, music.notes);
@@ -70,13 +71,13 @@ TEST(Midi, ReadsWhatItWrote) {
 }
 
 TEST(Midi, KnowsRunningStatusTempoAndNotesThatAreNeverLetGo) {
-  const Bytes events{0,    0xFF, 0x51, 3,  0x0F, 0x42, 0x40,  // a second a quarter
-                     0,    0x90, 60,   64,                    // C
-                     96,   60,   0,                           // off, by a velocity of 0
-                     0,    64,   64,                          // E, running status
-                     0x81, 0x40, 0x99, 35,   9,               // a drum, 192 ticks later
-                     0,    0xF0, 1,    0xF7,                  // a message of the system
-                     0,    0xC0, 5,                           // an instrument
+  const Bytes events{0,    0xFF, 0x51, 3,    0x0F, 0x42, 0x40,  // a second a quarter
+                     0,    0x90, 60,   64,                      // C
+                     96,   60,   0,                             // off, by a velocity of 0
+                     0,    64,   64,                            // E, running status
+                     0x81, 0x40, 0x99, 35,   9,                 // a drum, 192 ticks later
+                     0,    0xF0, 1,    0xF7,                    // a message of the system
+                     0,    0xC0, 5,                             // an instrument
                      0,    0xFF, 0x2F, 0};
   const Music music = read(midi(events));
   EXPECT_EQ(music.tempo, 60.0);
@@ -111,7 +112,8 @@ TEST(Midi, RefusesWhatIsDamaged) {
 
 /// Whatever stands in a file, it is read or refused.
 TEST(Midi, SurvivesChangedBytes) {
-  const Bytes good = midi({0, 0x90, 60, 64, 96, 60, 0, 0, 0xFF, 0x51, 3, 1, 2, 3, 0, 0xFF, 0x2F, 0});
+  const Bytes good =
+      midi({0, 0x90, 60, 64, 96, 60, 0, 0, 0xFF, 0x51, 3, 1, 2, 3, 0, 0xFF, 0x2F, 0});
   Random random(5);
   for (int i = 0; i < 3000; ++i) {
     Bytes bytes = good;

@@ -1,5 +1,5 @@
-// The task watch: PNG files are read by the byte, names tell units and actions, and a net learns
-// what moves where, which one frame does not show.
+// The task watch: PNG files are read by the byte, names tell units and actions, and a net
+// learns what moves where, which one frame does not show.
 
 #include <gtest/gtest.h>
 
@@ -43,21 +43,21 @@ const Task& task() {
 }
 
 /// zlib, level 9: (i * i / 7) % 11 for i below 400.
-const Bytes kPacked{120, 218, 237, 204, 193, 13,  192, 64,  8,   3,   65,  99, 11,  14,  211,
-                    127, 193, 33,  82,  58,  200, 247, 246, 61,  90,  0,   65, 229, 49,  84,
-                    102, 141, 154, 135, 45,  103, 116, 114, 78,  42,  48,  238, 205, 131, 88,
-                    55,  204, 142, 244, 199, 166, 232, 18,  188, 142, 129, 183, 59,  251, 55,
-                    123, 0,   238, 196, 7,   132};
+const Bytes kPacked{120, 218, 237, 204, 193, 13,  192, 64,  8,   3,   65, 99,  11,  14,
+                    211, 127, 193, 33,  82,  58,  200, 247, 246, 61,  90, 0,   65,  229,
+                    49,  84,  102, 141, 154, 135, 45,  103, 116, 114, 78, 42,  48,  238,
+                    205, 131, 88,  55,  204, 142, 244, 199, 166, 232, 18, 188, 142, 129,
+                    183, 59,  251, 55,  123, 0,   238, 196, 7,   132};
 /// The fixed code: "abc" seven times and an exclamation mark.
 const Bytes kFixed{120, 1, 75, 76, 74, 78, 196, 64, 138, 0, 96, 161, 8, 44};
 /// A PNG of 3 x 2 pixels, 4 bits of a palette whose first colour is clear.
-const Bytes kSprite{
-    137, 80,  78,  71,  13,  10, 26, 10,  0,  0,   0,   13,  73, 72, 68, 82, 0,   0,
-    0,   3,   0,   0,   0,   2,  4,  3,   0,  0,   0,   111, 90, 123, 41, 0, 0,   0,
-    12,  80,  76,  84,  69,  255, 0, 0,   0,  255, 0,   0,   0,  255, 9, 9,  9,   92,
-    113, 126, 134, 0,   0,   0,  1,  116, 82, 78,  83,  0,   64, 230, 216, 102, 0, 0,
-    0,   14,  73,  68,  65,  84, 120, 156, 99, 96, 84,  96,  18, 20, 0,  0,  0,   195,
-    0,   69,  3,   29,  8,   95, 0,  0,   0,  0,   73,  69,  78, 68, 174, 66, 96, 130};
+const Bytes kSprite{137, 80,  78, 71,  13,  10,  26,  10,  0,   0,   0,  13, 73, 72,  68,  82,
+                    0,   0,   0,  3,   0,   0,   0,   2,   4,   3,   0,  0,  0,  111, 90,  123,
+                    41,  0,   0,  0,   12,  80,  76,  84,  69,  255, 0,  0,  0,  255, 0,   0,
+                    0,   255, 9,  9,   9,   92,  113, 126, 134, 0,   0,  0,  1,  116, 82,  78,
+                    83,  0,   64, 230, 216, 102, 0,   0,   0,   14,  73, 68, 65, 84,  120, 156,
+                    99,  96,  84, 96,  18,  20,  0,   0,   0,   195, 0,  69, 3,  29,  8,   95,
+                    0,   0,   0,  0,   73,  69,  78,  68,  174, 66,  96, 130};
 
 TEST(Inflate, UndoesWhatZlibDid) {
   const Bytes numbers = watch::inflated(kPacked, 400, "it");
@@ -75,9 +75,10 @@ TEST(Inflate, RefusesWhatIsDamagedAndNeverTakesMore) {
   EXPECT_NE(refusal(kPacked, 399).find("more than"), std::string::npos);
   EXPECT_NE(refusal(kPacked, 401).find("too soon"), std::string::npos);
   for (std::size_t size = 0; size < 50; ++size)
-    EXPECT_NE(refusal(Bytes(kPacked.begin(), kPacked.begin() + static_cast<std::ptrdiff_t>(size)),
-                      400),
-              "")
+    EXPECT_NE(
+        refusal(Bytes(kPacked.begin(), kPacked.begin() + static_cast<std::ptrdiff_t>(size)),
+                400),
+        "")
         << size;
   Random random(2);
   for (int i = 0; i < 3000; ++i) {
@@ -98,8 +99,8 @@ TEST(Sprite, HasColoursAndWhatTheyCover) {
   const watch::Sprite sprite = sprite_of(kSprite);
   EXPECT_EQ(sprite.width, 3);
   EXPECT_EQ(sprite.height, 2);
-  EXPECT_EQ(sprite.pixels, (Bytes{255, 0, 0, 0,   0, 255, 0, 255, 0, 0, 255, 255,
-                                  0, 255, 0, 255, 0, 0, 255, 255, 9, 9, 9,   255}));
+  EXPECT_EQ(sprite.pixels, (Bytes{255, 0,   0, 0,   0, 255, 0,   255, 0, 0, 255, 255,
+                                  0,   255, 0, 255, 0, 0,   255, 255, 9, 9, 9,   255}));
   const Picture square = watch::on_grey(sprite, 3);
   EXPECT_EQ(square.pixels.size(), 27u);
   // The clear pixel shows the grey below it.
@@ -112,8 +113,9 @@ TEST(Sprite, RefusesOthers) {
     return message_of<FileError>([&] { sprite_of(bytes); });
   };
   for (std::size_t size = 0; size + 12 < kSprite.size(); ++size)
-    EXPECT_NE(refusal(Bytes(kSprite.begin(), kSprite.begin() + static_cast<std::ptrdiff_t>(size))),
-              "")
+    EXPECT_NE(
+        refusal(Bytes(kSprite.begin(), kSprite.begin() + static_cast<std::ptrdiff_t>(size))),
+        "")
         << size;
   const auto with = [&](std::size_t at, std::uint8_t value) {
     Bytes bytes = kSprite;
@@ -131,7 +133,8 @@ TEST(Sprite, RefusesOthers) {
     bytes[random.next() % bytes.size()] = static_cast<std::uint8_t>(random.next());
     try {
       const watch::Sprite sprite = sprite_of(bytes);
-      EXPECT_EQ(sprite.pixels.size(), static_cast<std::size_t>(sprite.width * sprite.height * 4));
+      EXPECT_EQ(sprite.pixels.size(),
+                static_cast<std::size_t>(sprite.width * sprite.height * 4));
     } catch (const FileError&) {
     }
   }
@@ -151,8 +154,8 @@ TEST(Clips, NamesTellUnitsAndActions) {
   EXPECT_EQ(told("attack"), "");
 }
 
-/// A square that goes right is "move", left "die", and one that stays is "idle"; where it begins
-/// is drawn, so that a single frame tells nothing.
+/// A square that goes right is "move", left "die", and one that stays is "idle"; where it
+/// begins is drawn, so that a single frame tells nothing.
 std::vector<Example> squares(std::size_t count, std::uint64_t seed) {
   Random random(seed);
   std::vector<Example> clips;
@@ -163,14 +166,18 @@ std::vector<Example> squares(std::size_t count, std::uint64_t seed) {
     Frames frames;
     for (std::int64_t t = 0; t < kFrames; ++t) {
       Picture frame{kSide, kSide, 3, Bytes(static_cast<std::size_t>(kSide * kSide * 3), 20)};
-      const std::int64_t x = middle + 2 * (t - kFrames / 2) * (kind == 0 ? 1 : kind == 1 ? -1 : 0);
+      const std::int64_t x = middle + 2 * (t - kFrames / 2) *
+                                          (kind == 0   ? 1
+                                           : kind == 1 ? -1
+                                                       : 0);
       for (std::int64_t v = y; v < y + 8; ++v)
         for (std::int64_t u = x; u < x + 8; ++u)
           for (std::int64_t c = 0; c < 3; ++c)
             frame.pixels[static_cast<std::size_t>((v * kSide + u) * 3 + c)] = 240;
       frames.push_back(std::move(frame));
     }
-    Example clip{.id = "unit/" + std::to_string(i), .source = "",
+    Example clip{.id = "unit/" + std::to_string(i),
+                 .source = "",
                  .targets = {kind == 2 ? "idle" : "move"}};
     clip.parts = {{"frames", std::move(frames)}};
     clips.push_back(std::move(clip));

@@ -23,9 +23,9 @@ struct RelativeSkewOptions {
 };
 
 /// w = softmax((q k^T + S) / sqrt(d)), S_ij = q_i . E_r[L - 1 - (i - j)]: row L - 1 is distance
-/// 0. With Reach::past, E_r has L rows and the attention is causal, else 2 L - 1 rows. Then there
-/// may be fewer keys than L, and fewer queries than keys, of which the last are theirs, as where
-/// earlier keys are cached.
+/// 0. With Reach::past, E_r has L rows and the attention is causal, else 2 L - 1 rows. Then
+/// there may be fewer keys than L, and fewer queries than keys, of which the last are theirs,
+/// as where earlier keys are cached.
 class RelativeSkew : public Module {
  public:
   explicit RelativeSkew(const RelativeSkewOptions& options);
