@@ -283,6 +283,8 @@ Reply ComposeNetwork::go_on(const Input& input, const Choices& choices) const {
   answer.numbers["tempo"] = {static_cast<float>(made.music.tempo)};
   Reply reply;
   reply.notes = opening.notes;
+  if (!made.problem.empty())
+    reply.notes.push_back("what was composed cannot be played: " + made.problem);
   reply.answers = {answer};
   reply.pieces = {{input.text(), false, {}, {std::move(answer)}}};
   return reply;

@@ -156,7 +156,12 @@ class TuneNotation final : public Notation {
     for (const std::int64_t token : tokens)
       if (token >= kFirst) text += characters_[static_cast<std::size_t>(token - kFirst)];
     Composition made{"X:1\nT:A tune\n" + text + "\n", {}, {}};
-    made.music = read_abc(made.text, "the tune");
+    // What a model writes need not be ABC.
+    try {
+      made.music = read_abc(made.text, "the tune");
+    } catch (const FileError& error) {
+      made.problem = error.what();
+    }
     made.note_of.assign(tokens.size(), -1);
     return made;
   }

@@ -37,6 +37,7 @@ struct Composition {
   Music music;
   /// Of each token the note that it names, or -1. More than one may name a note.
   std::vector<std::int64_t> note_of;
+  std::string problem{};  ///< why the text has no notes to play; "": it has
 };
 
 class Notation {

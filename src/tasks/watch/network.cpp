@@ -38,6 +38,8 @@ namespace {
 
 constexpr std::int64_t kCells = kSide / 4;  ///< a side, where the block looks
 constexpr std::size_t kAtOnce = 16;         ///< clips of one forward
+constexpr std::int64_t kChannels = 6;       ///< colours, and how they differ from the last frame
+constexpr double kGain = 2.45;  ///< of a convolution and relu, so that signals keep their size
 constexpr std::int64_t kMostShift = 2;      ///< pixels that a clip is moved while learning
 
 std::optional<nn::NonLocalBlock> block_of(const nlohmann::json& model, std::int64_t channels,
@@ -103,7 +105,7 @@ WatchNetwork::WatchNetwork(const nlohmann::json& model, const nlohmann::json& fa
                            const std::string& where)
     : frames_(files::to_text(files::member(model, "frames", where), where) == "one" ? 1
                                                                                     : kFrames),
-      first_(add("first", space(3, width_of(model, where) / 2))),
+      first_(add("first", space(kChannels, width_of(model, where) / 2))),
       second_(add("second", space(width_of(model, where) / 2, width_of(model, where)))),
       first_time_(add("first_time", time(width_of(model, where), width_of(model, where)))),
       block_(block_of(model, width_of(model, where), where)),
@@ -140,9 +142,9 @@ Tensor WatchNetwork::in_time(const Tensor& x, const nn::Conv1d& conv) const {
 
 WatchNetwork::Seen WatchNetwork::see(const Tensor& clips, bool wants_weights) const {
   const std::int64_t count = clips.size(0);
-  Tensor x = clips.reshape({count * frames_, 3, kSide, kSide});
-  x = max_pool_by_two(relu(first_(x)), 2);
-  x = max_pool_by_two(relu(second_(x)), 2);
+  Tensor x = clips.reshape({count * frames_, kChannels, kSide, kSide});
+  x = max_pool_by_two(relu(first_(x)) * kGain, 2);
+  x = max_pool_by_two(relu(second_(x)) * kGain, 2);
   x = in_time(x, first_time_);
   Seen seen;
   if (block_) {
@@ -153,7 +155,7 @@ WatchNetwork::Seen WatchNetwork::see(const Tensor& clips, bool wants_weights) co
     seen.weights = looked.weights;
     x = looked.z.permute({0, 2, 1, 3, 4}).reshape(x.shape());
   }
-  x = max_pool_by_two(relu(third_(x)), 2);
+  x = max_pool_by_two(relu(third_(x)) * kGain, 2);
   x = in_time(x, second_time_);
   const Tensor cells = x.reshape({count, frames_, x.size(1), -1}).permute({0, 2, 1, 3});
   const Tensor pooled = mean(cells.reshape({count, x.size(1), -1}), 2);
@@ -163,17 +165,26 @@ WatchNetwork::Seen WatchNetwork::see(const Tensor& clips, bool wants_weights) co
 
 Tensor WatchNetwork::tensor_of(std::span<const Frames* const> clips) const {
   std::vector<float> values;
-  values.reserve(clips.size() * static_cast<std::size_t>(frames_ * 3 * kSide * kSide));
+  constexpr auto kPixels = static_cast<std::size_t>(kSide * kSide);
+  values.reserve(clips.size() * static_cast<std::size_t>(frames_ * kChannels) * kPixels);
   for (const Frames* clip : clips)
     for (std::int64_t t = 0; t < frames_; ++t) {
-      // Of one frame the middle one.
-      const Picture& frame = (*clip)[static_cast<std::size_t>(frames_ == 1 ? kFrames / 2 : t)];
+      // Of one frame the middle one, which differs from nothing.
+      const std::int64_t at = frames_ == 1 ? kFrames / 2 : t;
+      const Picture& frame = (*clip)[static_cast<std::size_t>(at)];
+      const Picture& before =
+          (*clip)[static_cast<std::size_t>(frames_ == 1 || at == 0 ? at : at - 1)];
       for (std::size_t channel = 0; channel < 3; ++channel)
-        for (std::size_t i = 0; i < static_cast<std::size_t>(kSide * kSide); ++i)
+        for (std::size_t i = 0; i < kPixels; ++i)
           values.push_back(static_cast<float>(frame.pixels[3 * i + channel]) / 127.5f - 1.0f);
+      for (std::size_t channel = 0; channel < 3; ++channel)
+        for (std::size_t i = 0; i < kPixels; ++i)
+          values.push_back(static_cast<float>(frame.pixels[3 * i + channel] -
+                                              before.pixels[3 * i + channel]) /
+                           127.5f);
     }
-  return Tensor::from(values,
-                      {static_cast<std::int64_t>(clips.size()), frames_, 3, kSide, kSide})
+  return Tensor::from(values, {static_cast<std::int64_t>(clips.size()), frames_, kChannels,
+                               kSide, kSide})
       .to(output_.weight().device());
 }
 

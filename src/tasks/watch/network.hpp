@@ -50,7 +50,8 @@ class WatchNetwork final : public Network {
   Seen see(const Tensor& clips, bool wants_weights) const;
   /// A convolution over the frames, at each place by itself.
   Tensor in_time(const Tensor& x, const nn::Conv1d& conv) const;
-  /// [clips, frames, 3, kSide, kSide] within -1 to 1.
+  /// [clips, frames, channels, kSide, kSide]: colours within -1 to 1, and how they differ from
+  /// the frame before.
   Tensor tensor_of(std::span<const Frames* const> clips) const;
 
   std::vector<std::string> labels_;
