@@ -48,11 +48,13 @@ std::string on_the_sheet(std::vector<Text> texts, std::size_t width) {
 
 std::string show_diagram(const Diagram& map, std::size_t width, Colour colour) {
   std::vector<Text> texts;
-  for (const Part& part : map.parts)
+  for (const Part& part : map.parts) {
+    if (part.label.empty() && part.detail.empty()) continue;
     // Few, and their number is not known before.
     // NOLINTNEXTLINE(performance-inefficient-vector-operation)
     texts.push_back({part.x, part.y + part.height / 2.0,
                      '[' + part.label + (part.detail.empty() ? "" : ": " + part.detail) + ']'});
+  }
   for (const Note& note : map.notes) texts.push_back({note.x, note.y, note.text});
   for (const Arrow& arrow : map.arrows)
     if (!arrow.label.empty()) {

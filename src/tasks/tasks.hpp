@@ -29,6 +29,8 @@ const Task& classify_task();
 const Task& look_task();
 const Task& paint_task();
 const Task& transcribe_task();
+const Task& compose_task();
+const Task& watch_task();
 
 std::vector<const Task*> shipped_tasks();
 

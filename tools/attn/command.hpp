@@ -61,6 +61,8 @@ void add_serve(CLI::App& app, Action& action);
 void add_data(CLI::App& app, Action& action);
 void add_score(CLI::App& app, Action& action);
 void add_embed(CLI::App& app, Action& action);
+void add_compose(CLI::App& app, Action& action);
+void add_watch(CLI::App& app, Action& action);
 /// The command that answers, of a task of any kind.
 void add_task(CLI::App& app, const tasks::Task& task, Action& action);
 /// That of a task that reads sounds.

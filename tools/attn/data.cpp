@@ -128,7 +128,8 @@ void print_corpus(const Shown& shown, const Streams& streams) {
   for (const tasks::Baseline& baseline : shown.baselines) {
     fmt::print(streams.out, "\n  without a model, {}:", baseline.name);
     for (const auto& [metric, score] : baseline.scores)
-      fmt::print(streams.out, " {} {:.{}f}", metric, score, metric == "bits" ? 3 : 1);
+      fmt::print(streams.out, " {} {:.{}f}", metric, score,
+                 metric == "bits" || metric == "nats" ? 3 : 1);
   }
   if (!shown.baselines.empty()) fmt::print(streams.out, "\n");
   if (!shown.corpus.notes.empty()) fmt::print(streams.out, "\n");

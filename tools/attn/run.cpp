@@ -55,6 +55,9 @@ constexpr Command kCommands[] = {
     {"embed", add_embed},
 };
 
+/// Of tasks whose card says so.
+constexpr Command kOwnCommands[] = {{"compose", add_compose}, {"watch", add_watch}};
+
 /// Whether the command `name` has a part in what begins with the word `asked`: describing the
 /// flags of all would be most of the time of a start.
 bool is_needed(std::string_view name, std::string_view asked) {
@@ -189,7 +192,10 @@ int parsed(const std::vector<std::string>& arguments, const Streams& streams) {
   Action action;
   const std::string asked = arguments.empty() ? "" : arguments.front();
   for (const tasks::Task* task : tasks::all_tasks())
-    if (is_needed(task->name(), asked)) add_task(app, *task, action);
+    if (!task->card().own_command && is_needed(task->name(), asked))
+      add_task(app, *task, action);
+  for (const Command& command : kOwnCommands)
+    if (is_needed(command.name, asked)) command.add(app, action);
   for (const Command& command : kCommands)
     if (is_needed(command.name, asked)) command.add(app, action);
 

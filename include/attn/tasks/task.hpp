@@ -158,6 +158,8 @@ struct TaskCard {
   bool from_nothing = false;
   /// Its answers hold a picture, which the command can write.
   bool paints = false;
+  /// The program has a command for it that is more than words in and answers out.
+  bool own_command = false;
   /// One of the words of Reads::parts.
   struct Part {
     std::string name;  ///< of the input's part and of a request's field

@@ -38,12 +38,13 @@ Tensor distance_vectors(const RelativeSkewOptions& options) {
   return uniform_within(shape, bound);
 }
 
-/// Boolean [length, length], true on and below the diagonal.
-Tensor lower_triangle(std::int64_t length) {
-  const Tensor ends = Tensor::arange(length);
+/// Boolean [queries, keys], true up to each query's own place; the last query's is the last
+/// key.
+Tensor up_to_each(std::int64_t queries, std::int64_t keys) {
+  const Tensor ends = Tensor::arange(queries);
   auto* end = ends.mutable_data<std::int64_t>();
-  for (std::int64_t i = 0; i < length; ++i) end[i] = i + 1;
-  return length_mask(ends, length);
+  for (std::int64_t i = 0; i < queries; ++i) end[i] = keys - queries + i + 1;
+  return length_mask(ends, keys);
 }
 
 /// A row longer or shorter than the rows it came from moves each line by one place more:
@@ -93,26 +94,40 @@ RelativeShaw::Met RelativeShaw::met(const Tensor& k, const Tensor& v, const Quer
 RelativeSkew::RelativeSkew(const RelativeSkewOptions& options)
     : options_(options), e_r_(add("E_r", distance_vectors(options))) {}
 
-/// The skew: [.., L, rows], by distance, becomes [.., L, L], by key.
+/// The skew: by distance, [.., queries, rows], becomes by key, [.., queries, keys].
 Tensor RelativeSkew::placed(const Tensor& by_distance) const {
-  const std::int64_t length = options_.length;
+  const std::int64_t queries = by_distance.size(2);
+  const std::int64_t keys = by_distance.size(3);
   if (options_.reach == Reach::past) {
-    const Tensor moved = refolded(pad(by_distance, 3, 1, 0), length + 1, length);
+    // Rows that are one longer, read from the end of the first: each begins one place later.
+    const Tensor flat =
+        pad(by_distance, 3, 1, 0).reshape({by_distance.size(0), by_distance.size(1), -1});
+    const Tensor moved =
+        flat.slice(2, queries, queries * (keys + 1))
+            .reshape({by_distance.size(0), by_distance.size(1), queries, keys});
     // What slid in above the diagonal belongs to other rows.
-    return keep_where(moved.slice(2, 1, length + 1), lower_triangle(length).to(moved.device()));
+    return keep_where(moved, up_to_each(queries, keys).to(moved.device()));
   }
+  const std::int64_t length = options_.length;
   const Tensor moved = refolded(pad(by_distance, 3, 0, 1), length, 2 * length - 1);
   return moved.slice(3, length - 1, 2 * length - 1);
 }
 
 RelativeSkew::Result RelativeSkew::forward(const Tensor& q, const Tensor& k, const Tensor& v,
                                            const Mask& keep, const Want& want) const {
-  if (q.rank() != 4 || q.size(2) != options_.length || k.size(2) != options_.length)
+  const bool past = options_.reach == Reach::past;
+  const bool fits =
+      q.rank() == 4 && (past ? q.size(2) <= k.size(2) && k.size(2) <= options_.length
+                             : q.size(2) == options_.length && k.size(2) == options_.length);
+  if (!fits)
     fail("attn::nn::RelativeSkew: q ", q.text(), " and k ", k.text(), "; [batch, heads, ",
-         options_.length, ", dim] is accepted");
-  const Tensor s_rel = placed(matmul(q, e_r_.transpose(-1, -2)));
+         past ? "at most " : "", options_.length, ", dim] is accepted");
+  // The last rows are the nearest distances.
+  const std::int64_t rows = e_r_.size(-2);
+  const Tensor nearest = past ? e_r_.slice(e_r_.rank() - 2, rows - k.size(2), rows) : e_r_;
+  const Tensor s_rel = placed(matmul(q, nearest.transpose(-1, -2)));
   const double scale = 1.0 / std::sqrt(static_cast<double>(q.size(3)));
-  const Mask seen = options_.reach == Reach::past ? spec::causal() && keep : keep;
+  const Mask seen = past ? spec::causal() && keep : keep;
   return {attend(q, k, v, spec::dot(scale) | spec::bias(s_rel * scale), seen, spec::softmax(),
                  want),
           s_rel};

@@ -181,4 +181,37 @@ void fetch_debian(const std::vector<std::string>& languages, const fs::path& fol
   copy_release(scratch.path() / "lists", folder / "Release");
 }
 
+void fetch_debian_files(const DebianPackage& package, const std::string& folder,
+                        const fs::path& to, const Say& say) {
+  const ScratchFolder scratch(cache_folder());
+  const fs::path log = scratch.path() / "log";
+  const fs::path file = scratch.path() / "package.deb";
+  const fs::path archive = scratch.path() / "files.tar";
+  tell(say, "fetching " + fs::path(package.place).filename().string() + " with apt, " +
+                package.size);
+  const auto run = [&](const std::vector<std::string>& command, const fs::path& out,
+                       const std::string& failed) {
+    const Ended ended = run_program(command, out, log);
+    if (ended == Ended::not_started)
+      fail<Unsupported>(command.front(),
+                        " is needed and is not here; it is part of Debian and "
+                        "of Ubuntu");
+    if (ended == Ended::badly) fail<FileError>(failed, "; ", complaint(log));
+  };
+  std::string address = mirror(scratch.path());
+  while (address.ends_with('/')) address.pop_back();
+  // As root, apt would otherwise fetch as a user who may not enter a home folder.
+  run({kHelper, "-o", "APT::Sandbox::User=root", "-o", "Acquire::Retries=0", "download-file",
+       address + "/pool/" + package.place, file.string(), "SHA256:" + package.sha256},
+      scratch.path() / "out",
+      "apt could not fetch " + package.place + "; is there a network, and room on the disk?");
+  tell(say, "unpacking it");
+  make_folder(to);
+  run({"dpkg-deb", "--fsys-tarfile", file.string()}, archive,
+      "dpkg-deb could not open " + package.place);
+  run({"tar", "-x", "-f", archive.string(), "-C", to.string(), "--no-same-owner", "--wildcards",
+       "./" + folder + "*"},
+      scratch.path() / "out", "tar could not unpack " + package.place);
+}
+
 }  // namespace attn::tasks

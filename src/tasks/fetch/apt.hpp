@@ -20,4 +20,17 @@ namespace attn::tasks {
 void fetch_debian(const std::vector<std::string>& languages,
                   const std::filesystem::path& folder, const Say& say);
 
+/// A package of Debian's, which the mirror keeps: its place below pool/, its checksum.
+struct DebianPackage {
+  std::string place;  ///< "main/w/wesnoth-1.16/wesnoth-1.16-data_1.16.9-1_all.deb"
+  std::string sha256;
+  std::string size;  ///< "146 MB"
+};
+
+/// Fetches the package and unpacks those of its files whose paths begin with `folder` into
+/// `to`, where they keep their paths. Errors tell what is missing: apt, dpkg-deb, the network,
+/// room.
+void fetch_debian_files(const DebianPackage& package, const std::string& folder,
+                        const std::filesystem::path& to, const Say& say);
+
 }  // namespace attn::tasks

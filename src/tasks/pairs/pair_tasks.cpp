@@ -434,6 +434,8 @@ std::vector<const Task*> shipped_tasks() {
   tasks.push_back(&look_task());
   tasks.push_back(&paint_task());
   tasks.push_back(&transcribe_task());
+  tasks.push_back(&compose_task());
+  tasks.push_back(&watch_task());
   return tasks;
 }
 

@@ -7,6 +7,7 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
+#include "attn/nn/init.hpp"
 #include "attn/nn/position/alibi.hpp"
 #include "attn/nn/position/learned_position.hpp"
 #include "attn/nn/position/relative_skew.hpp"
@@ -44,6 +45,25 @@ TEST(Rotate, ProductsSeeTheDistanceAlone) {
         .weights;
   };
   expect_near(weights(0), weights(100));
+}
+
+TEST(RelativeSkew, OneQueryAtATimeEqualsAllAtOnceAndFewerKeysAreEarlierOnes) {
+  seed(3);
+  RelativeSkew attention({.length = 7, .dim = 4, .heads = 2});
+  attention.to(DType::f64);
+  Random random(2);
+  const Tensor q = normal({1, 2, 7, 4}, 0.0, 1.0, random, DType::f64);
+  const Tensor k = normal({1, 2, 7, 4}, 0.0, 1.0, random, DType::f64);
+  const Tensor v = normal({1, 2, 7, 3}, 0.0, 1.0, random, DType::f64);
+  const Tensor all = attention.forward(q, k, v).attended.output;
+  for (std::int64_t i = 0; i < 7; ++i)
+    for (const std::int64_t first : {std::int64_t{0}, i / 2, i})
+      expect_near(
+          attention
+              .forward(q.slice(2, first, i + 1), k.slice(2, 0, i + 1), v.slice(2, 0, i + 1))
+              .attended.output,
+          all.slice(2, first, i + 1));
+  EXPECT_THROW(attention.forward(q, k.slice(2, 0, 3), v.slice(2, 0, 3)), InvalidArgument);
 }
 
 TEST(AlibiAttention, OneQueryAtATimeEqualsAllAtOnce) {

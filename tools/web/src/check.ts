@@ -1,7 +1,7 @@
 // Answers from outside are checked before they are drawn: a wrong shape is an error that says
 // where, never a broken picture.
 
-import type { AlignmentMap, Answer, AnyMap, ArcsMap, CurveMap, Head, ImageMap, Matrix, Picture, Reply, SpeechMap, SpokenWord, StepReply, Transcript } from './contract';
+import type { AlignmentMap, Answer, AnyMap, ArcsMap, CurveMap, DiagramMap, Head, ImageMap, Matrix, Picture, Reply, SpeechMap, SpokenWord, StepReply, Transcript } from './contract';
 
 export class WrongData extends Error {}
 
@@ -212,6 +212,42 @@ export function checkedTranscript(value: unknown): Transcript {
   return value as unknown as Transcript;
 }
 
+function records(value: unknown, where: string): Record<string, unknown>[] {
+  if (value === undefined) return [];
+  if (!Array.isArray(value) || !value.every(isRecord)) fail(where, 'a list of objects');
+  return value;
+}
+
+function checkedDiagram(value: Record<string, unknown>): DiagramMap {
+  const place = (one: Record<string, unknown>, names: string[], where: string) => {
+    for (const name of names) {
+      const number = one[name];
+      if (typeof number !== 'number' || !(number >= 0 && number <= 4000)) fail(`${where}.${name}`, 'a number from 0 to 4000');
+    }
+  };
+  const parts = records(value.parts, 'parts');
+  parts.forEach((one, index) => place(one, ['x', 'y', 'width', 'height'], `parts[${index}]`));
+  const arrows = records(value.arrows, 'arrows');
+  arrows.forEach((one, index) => {
+    if (!Array.isArray(one.through) || one.through.length < 2) fail(`arrows[${index}].through`, 'two points or more');
+    one.through.forEach((point: unknown) => {
+      if (numbers(point, `arrows[${index}].through`).length !== 2) fail(`arrows[${index}].through`, 'points of two numbers');
+    });
+    if (one.weight !== undefined && !Number.isFinite(one.weight)) fail(`arrows[${index}].weight`, 'a number');
+  });
+  const notes = records(value.notes, 'notes');
+  notes.forEach((one, index) => {
+    place(one, ['x', 'y'], `notes[${index}]`);
+    if (typeof one.text !== 'string') fail(`notes[${index}].text`, 'a text');
+  });
+  const grids = records(value.grids, 'grids');
+  grids.forEach((one, index) => {
+    place(one, ['x', 'y', 'cell_width', 'cell_height'], `grids[${index}]`);
+    matrix(one.weights, strings(one.rows, 'rows').length, strings(one.columns, 'columns').length, `grids[${index}].weights`);
+  });
+  return { ...value, parts, arrows, notes, grids } as unknown as DiagramMap;
+}
+
 /** A map of a kind that the page draws. */
 export function checkedMap(value: unknown): AnyMap {
   if (!isRecord(value) || value.attn_map !== 1) fail('map', '"attn_map": 1');
@@ -237,8 +273,10 @@ export function checkedMap(value: unknown): AnyMap {
       return checkedArcs(value);
     case 'speech':
       return checkedSpeech(value);
+    case 'diagram':
+      return checkedDiagram(value);
     default:
-      return fail('kind', 'alignment, heads, curve, image, arcs or speech; `attn map` draws the others');
+      return fail('kind', 'alignment, heads, curve, image, arcs, speech or diagram; `attn map` draws the others');
   }
 }
 

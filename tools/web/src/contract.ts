@@ -75,6 +75,8 @@ export interface Reply {
   text?: string;
   output?: { labels?: { name: string; score: number }[] };
   table?: { columns: string[]; rows: (string | number)[][] };
+  output?: { columns?: string[]; rows?: (string | number)[][] };
+  numbers?: Record<string, number[]>;
   map?: AnyMap;
   pieces?: Piece[];
   unfamiliar?: boolean;
@@ -237,8 +239,6 @@ export interface SpeechMap extends MapBase {
   weights: Matrix; // [words, columns]
 }
 
-export type AnyMap = AlignmentMap | HeadsMap | CurveMap | ImageMap | ArcsMap | SpeechMap;
-
 export interface SpokenWord {
   word: string;
   begin: number;
@@ -254,6 +254,18 @@ export interface Transcript {
   milliseconds?: number;
   map: SpeechMap;
 }
+
+export type DiagramRole = 'plain' | 'query' | 'key' | 'value' | 'score' | 'output';
+
+export interface DiagramMap extends MapBase {
+  kind: 'diagram';
+  parts: { x: number; y: number; width: number; height: number; label?: string; detail?: string; role?: DiagramRole }[];
+  arrows: { through: [number, number][]; label?: string; role?: DiagramRole; weight?: number }[];
+  notes: { x: number; y: number; text: string; anchor?: 'left' | 'centre' | 'right'; role?: DiagramRole; strong?: boolean }[];
+  grids: { x: number; y: number; cell_width: number; cell_height: number; rows: string[]; columns: string[]; weights: Matrix; numbers?: boolean }[];
+}
+
+export type AnyMap = AlignmentMap | HeadsMap | CurveMap | ImageMap | ArcsMap | SpeechMap | DiagramMap;
 
 export interface Caption {
   text: string;

@@ -5,6 +5,7 @@ import { el } from './dom';
 import { onWidth } from './figure';
 import { drawArcs } from './figures/arcs';
 import { drawCurve } from './figures/curve';
+import { drawDiagram } from './figures/diagram';
 import { drawHeads, HeadsView } from './figures/heads';
 import { drawImage, imagePanels } from './figures/image';
 import { MatrixView, savedMatrix } from './figures/matrix_view';
@@ -40,6 +41,8 @@ export class MapView {
         return { map, draw: (look) => drawCurve(map, look).node() as SVGSVGElement };
       case 'arcs':
         return { map, draw: (look) => drawArcs(map, look).node() as SVGSVGElement };
+      case 'diagram':
+        return { map, draw: (look) => drawDiagram(map, look).node() as SVGSVGElement };
       case 'image':
         return { map, draw: (look) => drawImage(map, look).node() as SVGSVGElement };
       case 'speech':
@@ -75,6 +78,13 @@ export class MapView {
         const width = Math.max(240, Math.min(this.element.clientWidth || 480, 760));
         const look = { palette: palette(), width };
         const svg = (map.kind === 'arcs' ? drawArcs(map, look) : drawCurve(map, look)).node() as SVGSVGElement;
+        svg.setAttribute('aria-label', `${map.title}. ${map.caption}`);
+        this.put(svg);
+        break;
+      }
+      case 'diagram': {
+        const look = { palette: palette(), width: Math.max(240, this.element.clientWidth || 760) };
+        const svg = drawDiagram(map, look).node() as SVGSVGElement;
         svg.setAttribute('aria-label', `${map.title}. ${map.caption}`);
         this.put(svg);
         break;

@@ -8,6 +8,7 @@ import { formula } from './formula';
 import { copied, go, hashOf, readState, type Step, type TryState } from './link';
 import { MapView } from './map_view';
 import { notices } from './notices';
+import { Player } from './player';
 import * as server from './server';
 import { SteeringPanel } from './steering';
 import { StepView, type StepChoice } from './step_view';
@@ -45,6 +46,7 @@ export class Try {
     event.preventDefault();
     this.goOn();
   } }, this.next, el('button', { type: 'submit' }, 'Say'));
+  private readonly player = new Player();
   private readonly others: HTMLDetailsElement;
   private readonly pieces = el('div', { class: 'pieces', hidden: true });
   private readonly steering: SteeringPanel;
@@ -135,7 +137,7 @@ export class Try {
     }, this.steering.element, this.others, this.steps.element);
     this.explained = el('div', { class: 'explained' }, this.pieces, this.explanation.element);
     this.result.append(
-      el('div', { class: 'answer-box' }, this.spoken, this.notices, this.facts, this.say),
+      el('div', { class: 'answer-box' }, this.spoken, this.player.element, this.notices, this.facts, this.say),
       this.picture.element,
       this.explained);
     this.picture.element.hidden = true;
@@ -308,7 +310,8 @@ export class Try {
     this.result.hidden = false;
     this.spoken.textContent = reply.text ?? '';
     this.spoken.classList.remove('steered');
-    this.spoken.classList.toggle('lines', (reply.text ?? '').includes('\t'));
+    this.spoken.classList.toggle('lines', /[\t\n]/.test(reply.text ?? ''));
+    this.player.show(reply);
     this.notices.replaceChildren(...notices(reply));
     const facts = (reply.table?.rows ?? []).map((row) => row.join(' '));
     if (reply.milliseconds !== undefined) facts.push(`${reply.milliseconds.toFixed(0)} ms`);
@@ -338,6 +341,7 @@ export class Try {
   private showAnswer(milliseconds?: number): void {
     this.result.hidden = false;
     this.say.hidden = true;
+    this.player.show({ answers: [] });
     const pieces = this.pieceList();
     const answer = this.shownAnswers()[this.chosen];
     const read = pieces[this.piece]?.source ?? this.asked?.text ?? '';

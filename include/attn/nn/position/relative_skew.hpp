@@ -16,23 +16,26 @@ namespace attn::nn {
 enum class Reach { past, both };
 
 struct RelativeSkewOptions {
-  std::int64_t length;     ///< L, of queries and keys
+  std::int64_t length;     ///< L, of queries and keys; with Reach::past at most
   std::int64_t dim;        ///< channels of a head
   std::int64_t heads = 0;  ///< each with its own vectors; 0: all share them
   Reach reach = Reach::past;
 };
 
 /// w = softmax((q k^T + S) / sqrt(d)), S_ij = q_i . E_r[L - 1 - (i - j)]: row L - 1 is distance
-/// 0. With Reach::past, E_r has L rows and the attention is causal, else 2 L - 1 rows.
+/// 0. With Reach::past, E_r has L rows and the attention is causal, else 2 L - 1 rows. Then
+/// there may be fewer keys than L, and fewer queries than keys, of which the last are theirs,
+/// as where earlier keys are cached.
 class RelativeSkew : public Module {
  public:
   explicit RelativeSkew(const RelativeSkewOptions& options);
 
   struct Result {
     Attended attended;
-    Tensor s_rel;  ///< S [batch, heads, L, L]; 0 above the diagonal with Reach::past
+    Tensor s_rel;  ///< S [batch, heads, queries, keys]; 0 above the diagonal with Reach::past
   };
-  /// q, k [batch, heads, L, dim], v [batch, heads, L, value_dim].
+  /// q, k [batch, heads, L, dim], v [batch, heads, L, value_dim]; with Reach::past q [batch,
+  /// heads, queries, dim], queries <= keys <= L.
   Result forward(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& keep = {},
                  const Want& want = Want::output) const;
 
