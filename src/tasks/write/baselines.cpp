@@ -84,7 +84,7 @@ std::vector<std::vector<std::int64_t>> documents(std::span<const Example> passag
   std::vector<std::vector<std::int64_t>> all;
   for (const Example& example : passages) {
     const Input input = example.input();
-    const Passage passage = passage_of(input);
+    const Excerpt passage = passage_of(input);
     if (passage.begins || all.empty()) all.push_back({text::Mark::bos});
     const auto ids = tokens.encode(passage.text);
     all.back().insert(all.back().end(), ids.begin(), ids.end());

@@ -175,7 +175,7 @@ WriteNetwork::WriteNetwork(const models::LanguageModelOptions& options, text::By
 /// With marks where the document begins and ends.
 Tokens WriteNetwork::encoded(const Example& example) const {
   const Input input = example.input();
-  const Passage passage = passage_of(input);
+  const Excerpt passage = passage_of(input);
   {
     const std::lock_guard lock(memory_->guard);
     const auto at = memory_->known.find(example.id);
@@ -282,7 +282,7 @@ std::vector<Reply> WriteNetwork::answer(std::span<const Input> inputs,
     Answer answer;
     answer.log_probability = answer.score = sums[i];
     answer.finished = true;
-    const Passage passage = passage_of(inputs[places[i]]);
+    const Excerpt passage = passage_of(inputs[places[i]]);
     const double bits = -sums[i] / std::log(2.0);
     answer.text = std::to_string(bits / static_cast<double>(std::max<std::size_t>(
                                             1, characters(passage.text)))) +

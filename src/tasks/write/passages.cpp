@@ -40,7 +40,7 @@ bool is_passage(const Input& input) {
   return input.find<std::string>(kPassage) != nullptr;
 }
 
-Passage passage_of(const Input& input) {
+Excerpt passage_of(const Input& input) {
   const auto* text = input.find<std::string>(kPassage);
   const auto* place = input.find<std::string>(kPlace);
   if (text == nullptr) fail("attn::tasks::write: there is no passage");

@@ -25,7 +25,7 @@ struct Document {
 
 /// Of an example: the part "passage", and whether it begins and ends its document, which the
 /// part "place" tells.
-struct Passage {
+struct Excerpt {
   std::string_view text;
   bool begins = true;
   bool ends = true;
@@ -33,7 +33,7 @@ struct Passage {
 
 /// None where the input is a text to write on from.
 bool is_passage(const Input& input);
-Passage passage_of(const Input& input);
+Excerpt passage_of(const Input& input);
 
 /// The document as examples of `most` bytes or little more, cut behind white space where there
 /// is some. Side by side they are the document again.
