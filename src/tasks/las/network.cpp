@@ -131,7 +131,7 @@ class LasNetwork final : public Network {
                  : "has no frames of 26 bands";
     const auto* sound = input.find<Sound>(kSound);
     if (sound == nullptr) return "is no sound";
-    const std::int64_t size = SoundSamples(*sound).size();
+    const std::int64_t size = samples_of(*sound)->size();
     const double seconds = seconds_of(size);
     if (size < kWindow + (kLeastFrames - 1) * kHop)
       return "lasts " + std::to_string(size) +
@@ -283,7 +283,9 @@ class LasNetwork final : public Network {
     answer.finished = spelt.finished;
     answer.target = std::move(spelt.tokens);
     answer.weights = std::move(spelt.weights);
-    if (!answer.weights.empty()) answer.table = times_of(answer, vocabulary_);
+    if (answer.weights.empty()) return answer;
+    answer.table = times_of(answer, vocabulary_);
+    tell_frames(answer, vocabulary_);
     return answer;
   }
 
