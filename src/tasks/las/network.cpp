@@ -147,11 +147,7 @@ class LasNetwork final : public Network {
                             const Choices& choices) const override {
     std::vector<Reply> replies;
     replies.reserve(inputs.size());
-    for (const Input& input : inputs) {
-      replies.push_back(reply(input, choices));
-      // Whoever listens reads lines; a sound that is short has no place to end in.
-      if (choices.told) choices.told(replies.back().answers.front().text + "\n");
-    }
+    for (const Input& input : inputs) replies.push_back(reply(input, choices));
     return replies;
   }
 
