@@ -298,9 +298,10 @@ TEST_F(Transcribe, IsATaskAmongTheOthers) {
   ASSERT_EQ(shown.status, success) << shown.err;
   EXPECT_NE(shown.out.find("1 clips with 1 words"), std::string::npos) << shown.out;
   EXPECT_NE(shown.out.find("-> yes"), std::string::npos) << shown.out;
-  const Said train = say({"train", "transcribe", "--out", path("run")});
-  EXPECT_EQ(train.status, usage);
-  EXPECT_NE(train.err.find("trained by others"), std::string::npos) << train.err;
+  const Said train =
+      say({"train", "transcribe", "--data", path("clips.tsv"), "--out", path("run")});
+  EXPECT_EQ(train.status, failure);
+  EXPECT_NE(train.err.find("no examples to learn from"), std::string::npos) << train.err;
 }
 
 TEST_F(Transcribe, IsExplainedInAFile) {

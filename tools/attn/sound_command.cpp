@@ -7,6 +7,9 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <functional>
@@ -27,6 +30,7 @@
 #include "attn/maps/map.hpp"
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/answerer.hpp"
+#include "attn/tasks/corpus.hpp"
 #include "attn/tasks/task.hpp"
 #include "attn/tasks/transcribe/samples.hpp"
 #include "attn/tensor/storage.hpp"
@@ -45,6 +49,7 @@ namespace fs = std::filesystem;
 
 struct SoundOptions {
   std::vector<std::string> files;
+  std::int64_t samples = 0;  ///< test examples in the place of files
   std::string model;
   std::map<std::string, std::string> forms;  ///< files to write the card's forms to
   MapOptions map;
@@ -99,22 +104,38 @@ class SoundAnswering {
       fail(files::path_text(file), " ", problem);
     tasks::Reply reply = answer(answerer, input, samples_of(read.sound)->seconds());
     reply.notes.insert(reply.notes.begin(), read.notes.begin(), read.notes.end());
+    show(file, input, reply);
+  }
+
+  /// A test example of the data.
+  void operator()(const tasks::Example& example) {
+    const tasks::Answerer& answerer = loaded();
+    const tasks::Input input = example.input();
+    if (const std::string problem = answerer.refusal(input); !problem.empty())
+      fail(example.id, " ", problem);
+    tasks::Reply reply = answer(answerer, input, 0.0);
+    reply.notes.insert(reply.notes.begin(), "what was said: " + example.targets.front());
+    show(example.id, input, reply);
+  }
+
+ private:
+  void show(const std::string& file, const tasks::Input& input, const tasks::Reply& reply) {
+    const tasks::Model& model = loaded().model();
     // A model that answers all at once tells nothing before.
     if (const std::string& text = reply.answers.front().text;
         !options_.json && !told_ && !text.empty())
       fmt::print(streams_.out, "{}\n", text);
     if (options_.json)
       fmt::print(streams_.out, "{}\n",
-                 answerer.model().line_of(file, input, reply, tasks::Detail::none).dump());
+                 model.line_of(file, input, reply, tasks::Detail::none).dump());
     else
       for (const std::string& note : reply.notes)
         fmt::print(streams_.err, "attn: {}: {}\n", files::path_text(file), note);
     for (const auto& [form, path] : options_.forms)
       files::atomic_write(fs::path(path), task_.form_of(form, reply));
-    if (options_.map.wanted()) draw(answerer.model(), file, input, reply);
+    if (options_.map.wanted()) draw(model, file, input, reply);
   }
 
- private:
   const tasks::Answerer& loaded() {
     if (!answerer_)
       answerer_.emplace(chosen_model(task_, Device::cpu, options_.model, task_.card().shipped(),
@@ -172,6 +193,12 @@ int answer_sounds(const tasks::Task& task, const SoundOptions& options,
   for (const auto& [form, path] : options.forms) check_output_file(path);
   if (!options.map.file.empty()) check_map_output(options.map.file);
   SoundAnswering answering(task, options, streams);
+  if (options.samples > 0) {
+    auto test = task.corpus(task.defaults({}, nullptr).what, progress(streams)).test;
+    test.resize(std::min(test.size(), static_cast<std::size_t>(options.samples)));
+    for (const tasks::Example& example : test) answering(example);
+    return success;
+  }
   if (options.files.size() == 1) {
     answering(options.files.front());
     return success;
@@ -195,8 +222,12 @@ void add_sound_task(CLI::App& app, const tasks::Task& task, Action& action) {
   CLI::App* command = app.add_subcommand(card.name, card.title);
   command->footer("\n" + card.help);
   command->add_option(card.argument, options->files, card.argument_help)
-      ->required()
       ->type_name(card.argument_type);
+  command
+      ->add_option("--sample", options->samples,
+                   "Answer this many test examples of the data in the place of files")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
   const std::string packaged = packaged_names(task);
   command
       ->add_option("--model", options->model,
@@ -229,9 +260,15 @@ void add_sound_task(CLI::App& app, const tasks::Task& task, Action& action) {
                     "Print a JSON object for each file, with the times of all words");
   add_threads_flag(*command, options->threads);
   command->callback([options, &task, &action] {
-    if (options->files.size() > 1 && options->writes_files())
-      throw CLI::ValidationError(fmt::format(
-          "what is written to a file is of one sound; {} were given", options->files.size()));
+    if (options->files.empty() && options->samples == 0)
+      throw CLI::RequiredError(task.card().argument);
+    if (!options->files.empty() && options->samples > 0)
+      throw CLI::ValidationError("--sample stands in the place of files; give one of the two");
+    const std::size_t sounds =
+        std::max(options->files.size(), static_cast<std::size_t>(options->samples));
+    if (sounds > 1 && options->writes_files())
+      throw CLI::ValidationError(
+          fmt::format("what is written to a file is of one sound; {} were given", sounds));
     action = [options, &task](const Streams& streams) {
       return answer_sounds(task, *options, streams);
     };

@@ -43,7 +43,8 @@ nlohmann::json data_of_model(const fs::path& folder, const tasks::Model& model,
   const tasks::Task& task = model.task();
   const nlohmann::json asked = asked_by(flags, task, "attn eval");
   nlohmann::json what = task.defaults({}, nullptr).what;
-  task.read_data_of(model, folder, asked, what);
+  // A packaged model learnt elsewhere.
+  if (!folder.empty()) task.read_data_of(model, folder, asked, what);
   task.read(asked, "the command", what);
   const fs::path data = what.value("data", "");
   std::error_code ignored;

@@ -68,7 +68,7 @@ class Network : public nn::Module {
 /// training.json as in the config.json of a folder.
 class NetworkTask : public Task {
  public:
-  std::unique_ptr<Model> load(const std::filesystem::path& folder) const final;
+  std::unique_ptr<Model> load(const std::filesystem::path& folder) const override;
   std::unique_ptr<Model> taken(const std::string& variant) const final;
   TrainingRun defaults(const nlohmann::json& asked, const Corpus* corpus) const final;
   void read(const nlohmann::json& object, const std::string& where,

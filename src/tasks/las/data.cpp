@@ -144,9 +144,9 @@ LogMel frames_of(const Input& input) {
   }
   const auto* sound = input.find<Sound>(kSound);
   if (sound == nullptr) fail("attn::tasks::las: the input has no sound");
-  const SoundSamples samples(*sound);
-  std::vector<float> numbers(static_cast<std::size_t>(samples.size()));
-  samples.read(0, numbers);
+  const auto samples = samples_of(*sound);
+  std::vector<float> numbers(static_cast<std::size_t>(samples->size()));
+  samples->read(0, numbers);
   return log_mel(numbers);
 }
 

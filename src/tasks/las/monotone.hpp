@@ -11,9 +11,9 @@
 
 namespace attn::tasks::las {
 
-/// Steps from one token to the next whose frame does not lie before. Hard: of the frame with
-/// most weight; soft: of the mean of the frames by their weights. The step to the end is left
-/// out: it looks at nothing that was said.
+/// Steps from one token to the next, spaces and the end left out, whose frame does not lie
+/// before. Hard: of the frame with most weight; soft: of the mean of the frames by their
+/// weights.
 struct MonotoneSteps {
   std::int64_t steps = 0;
   std::int64_t hard = 0;

@@ -131,7 +131,7 @@ class LasNetwork final : public Network {
                  : "has no frames of 26 bands";
     const auto* sound = input.find<Sound>(kSound);
     if (sound == nullptr) return "is no sound";
-    const std::int64_t size = SoundSamples(*sound).size();
+    const std::int64_t size = samples_of(*sound)->size();
     const double seconds = seconds_of(size);
     if (size < kWindow + (kLeastFrames - 1) * kHop)
       return "lasts " + std::to_string(size) +
@@ -147,11 +147,7 @@ class LasNetwork final : public Network {
                             const Choices& choices) const override {
     std::vector<Reply> replies;
     replies.reserve(inputs.size());
-    for (const Input& input : inputs) {
-      replies.push_back(reply(input, choices));
-      // Whoever listens reads lines; a sound that is short has no place to end in.
-      if (choices.told) choices.told(replies.back().answers.front().text + "\n");
-    }
+    for (const Input& input : inputs) replies.push_back(reply(input, choices));
     return replies;
   }
 
@@ -283,7 +279,9 @@ class LasNetwork final : public Network {
     answer.finished = spelt.finished;
     answer.target = std::move(spelt.tokens);
     answer.weights = std::move(spelt.weights);
-    if (!answer.weights.empty()) answer.table = times_of(answer, vocabulary_);
+    if (answer.weights.empty()) return answer;
+    answer.table = times_of(answer, vocabulary_);
+    tell_frames(answer, vocabulary_);
     return answer;
   }
 

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "attn/maps/map.hpp"
 #include "attn/tasks/answer.hpp"
@@ -32,6 +33,16 @@ class Looks {
   std::int64_t most(std::size_t token) const {
     const auto weights = of(token);
     return std::max_element(weights.begin(), weights.end()) - weights.begin();
+  }
+  double mean(std::size_t token) const {
+    double sum = 0.0;
+    double mass = 0.0;
+    for (std::size_t frame = 0; frame < frames_; ++frame) {
+      const auto weight = static_cast<double>(of(token)[frame]);
+      sum += weight * static_cast<double>(frame);
+      mass += weight;
+    }
+    return mass > 0.0 ? sum / mass : 0.0;
   }
   std::int64_t frames() const { return static_cast<std::int64_t>(frames_); }
 
@@ -93,6 +104,19 @@ Table times_of(const Answer& answer, const text::Tokeniser& vocabulary) {
   }
   end_word();
   return table;
+}
+
+void tell_frames(Answer& answer, const text::Tokeniser& vocabulary) {
+  const Looks looks(answer);
+  std::vector<float> most;
+  std::vector<float> mean;
+  for (std::size_t row = 0; row < answer.target.size(); ++row) {
+    if (vocabulary.decode(std::span(answer.target).subspan(row, 1)) == " ") continue;
+    most.push_back(static_cast<float>(looks.most(row)));
+    mean.push_back(static_cast<float>(looks.mean(row)));
+  }
+  answer.numbers[kFramesLooked] = std::move(most);
+  answer.numbers[kMeanFrames] = std::move(mean);
 }
 
 maps::Speech speech_of(const LogMel& sound, const Answer& answer,

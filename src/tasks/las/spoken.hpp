@@ -19,6 +19,12 @@ inline constexpr double kFrameSeconds = 0.04;
 /// begin, end. The answer has weights.
 Table times_of(const Answer& answer, const text::Tokeniser& vocabulary);
 
+/// Where each token but spaces looked, among Answer::numbers: the frame with most weight, and
+/// the mean of the frames by their weights. A space is nothing that is said.
+inline constexpr const char* kFramesLooked = "frames";
+inline constexpr const char* kMeanFrames = "mean frames";
+void tell_frames(Answer& answer, const text::Tokeniser& vocabulary);
+
 /// The spectrogram, and below it what each token looked at. The answer has tokens and weights.
 maps::Speech speech_of(const LogMel& sound, const Answer& answer,
                        const text::Tokeniser& vocabulary);

@@ -48,11 +48,21 @@ Corpus clips_of(const fs::path& list) {
     if (!fs::exists(sound, ignored))
       fail<FileError>(files::path_text(list), ": line ", number, ": there is no file ",
                       files::path_text(sound));
-    Example example{files::printable(sound.string(), 4096), "", {line.substr(tab + 1)}};
+    const std::size_t second = std::min(line.size(), line.find('\t', tab + 1));
+    Example example{
+        files::printable(sound.string(), 4096), "", {line.substr(tab + 1, second - tab - 1)}};
     example.parts.emplace("sound", sound_in(sound));
-    corpus.test.push_back(std::move(example));
+    const std::string part = second < line.size() ? line.substr(second + 1) : "test";
+    if (part != "train" && part != "development" && part != "test")
+      fail<FileError>(files::path_text(list), ": line ", number, ": part ",
+                      files::in_quotes(part), "; train, development and test are accepted");
+    (part == "train"         ? corpus.train
+     : part == "development" ? corpus.development
+                             : corpus.test)
+        .push_back(std::move(example));
   }
-  if (corpus.test.empty()) fail<FileError>(files::path_text(list), ": there is no line in it");
+  if (corpus.test.empty() && corpus.train.empty())
+    fail<FileError>(files::path_text(list), ": there is no line in it");
   return corpus;
 }
 

@@ -11,8 +11,8 @@
 
 namespace attn::tasks {
 
-/// By "model.kind" of its config.json; without one, a package of Moonshine. FileError, which
-/// names the folder, for anything else.
+/// Of a folder without a config.json: a package of Moonshine. FileError, which names the
+/// folder, for anything else.
 std::unique_ptr<Model> load_transcriber(const std::filesystem::path& folder);
 
 }  // namespace attn::tasks

@@ -26,6 +26,8 @@
 #include "attn/tasks/transcribe/transcript.hpp"
 #include "attn/tasks/transcribe/word_errors.hpp"
 #include "attn/tasks/value.hpp"
+#include "tasks/las/task.hpp"
+#include "tasks/model_folder.hpp"
 #include "tasks/tasks.hpp"
 #include "tasks/transcribe/clips.hpp"
 #include "tasks/transcribe/load.hpp"
@@ -37,10 +39,6 @@ namespace {
 /// Of a WAV file in a request: 65 s.
 constexpr std::size_t kMostBytes = std::size_t{2} << 20;
 const std::string kField = "the field \"sound\"";
-
-constexpr const char* kUntrained =
-    "transcribe has no model that is trained here; those that it has were trained by others, "
-    "and attn data transcribe fetches them";
 
 std::int64_t words_in(std::span<const Example> examples) {
   std::int64_t words = 0;
@@ -60,7 +58,8 @@ Transcript transcript_of(const Answer& answer) {
   return transcript;
 }
 
-class TranscribeTask final : public Task {
+/// What learns is the taught model; Moonshine's come as a package.
+class TranscribeTask final : public las::LasTask {
  public:
   const TaskCard& card() const override {
     static const TaskCard kCard{
@@ -76,12 +75,13 @@ class TranscribeTask final : public Task {
             "The models (Moonshine, MIT) are fetched from npm on the first use, 73 MB; with "
             "`attn data\n"
             "transcribe` before. base hears better and takes 0.8 GB of memory, tiny is twice "
-            "as fast.\n"
+            "as fast. las is small and was taught here: spelt words and numbers of AN4.\n"
             "\nExamples:\n"
             "    attn transcribe talk.wav\n"
             "    attn transcribe talk.mp3 --srt talk.srt > talk.txt\n"
             "    attn transcribe talk.wav --map talk.svg --show\n"
-            "    attn transcribe *.flac --model tiny --json",
+            "    attn transcribe *.flac --model tiny --json\n"
+            "    attn transcribe spelt.wav --model las --map characters.svg",
         .metric = "word error rate",
         .score = "WER",
         .ships = false,
@@ -102,7 +102,9 @@ class TranscribeTask final : public Task {
   }
 
   std::unique_ptr<Model> load(const std::filesystem::path& folder) const override {
-    return load_transcriber(folder);
+    std::error_code ignored;
+    return std::filesystem::exists(folder / kConfig, ignored) ? LasTask::load(folder)
+                                                              : load_transcriber(folder);
   }
   const ModelPackage* package() const override { return &moonshine_package(); }
 
@@ -134,66 +136,60 @@ class TranscribeTask final : public Task {
     }
   }
 
-  TrainingRun defaults(const nlohmann::json&, const Corpus*) const override {
-    TrainingRun run;
-    run.task = name();
-    run.what = {{"data", ""}, {"data_sha256", ""}};
-    return run;
-  }
-  void read(const nlohmann::json& object, const std::string& where,
-            nlohmann::json& what) const override {
-    for (const char* member : {"data", "data_sha256"})
-      if (object.contains(member))
-        what[member] = files::to_text(object.at(member), where + ": " + member);
-  }
-  std::vector<std::string> required() const override { return {"data"}; }
   std::vector<Setting> settings() const override {
-    return {Setting{"data", "data", Setting::About::data, "Data",
-                    "Your own clips: sound file, tab, its text", Setting::Kind::path}};
+    std::vector<Setting> all = LasTask::settings();
+    all.insert(all.begin(),
+               Setting{"data", "data", Setting::About::data, "Data",
+                       "Your own clips: sound file, tab, its text; what is learnt from has a "
+                       "tab and\ntrain or development behind it",
+                       Setting::Kind::path});
+    return all;
   }
-  std::string misfit(const TrainingRun&) const override { return kUntrained; }
 
-  Corpus corpus(const nlohmann::json& what, const Say&) const override {
+  Corpus corpus(const nlohmann::json& what, const Say& say) const override {
     const std::string list = what.value("data", "");
-    if (list.empty())
-      fail<FileError>(
-          "transcribe has no sounds of its own: --data FILE names lines of a sound "
-          "file, a tab and its text");
-    return clips_of(list);
-  }
-  std::unique_ptr<Learner> learner(const TrainingRun&, const Corpus&,
-                                   const TrainingTools&) const override {
-    fail<Unsupported>(kUntrained);
+    if (list.empty()) return LasTask::corpus(what, say);
+    return written_in(what, clips_of(list), say);
   }
 
   /// "real time": seconds of work for a hundred seconds of sound, decoding not counted.
   Scores score(std::span<const Example> examples,
                std::span<const Reply> replies) const override {
-    WordErrors errors;
+    Scores scores = LasTask::score(examples, replies);
     double sound = 0.0;
     double work = 0.0;
-    for (std::size_t i = 0; i < examples.size(); ++i) {
-      const Answer& answer = replies[i].answers.front();
-      errors.add(examples[i].targets.front(), answer.text);
+    for (const Reply& reply : replies) {
+      const Answer& answer = reply.answers.front();
       if (const auto seconds = answer.numbers.find("seconds");
           seconds != answer.numbers.end()) {
         sound += static_cast<double>(seconds->second[0]);
         work += static_cast<double>(seconds->second[1]);
       }
     }
-    return {{"WER", errors.rate()}, {"real time", sound > 0.0 ? 100.0 * work / sound : 0.0}};
+    if (sound > 0.0) scores.push_back({"real time", 100.0 * work / sound});
+    return scores;
   }
 
   nlohmann::json facts(const Corpus& corpus, std::span<const Example> samples) const override {
+    if (!corpus.train.empty()) return LasTask::facts(corpus, samples);
     nlohmann::json json{{"clips", corpus.test.size()}, {"words", words_in(corpus.test)}};
     for (const Example& sample : samples)
       json["samples"].push_back({{"file", sample.id}, {"text", sample.targets.front()}});
     return json;
   }
   std::string facts_text(const Corpus& corpus) const override {
+    if (!corpus.train.empty()) return LasTask::facts_text(corpus);
     return "\n  " + std::to_string(corpus.test.size()) + " clips with " +
            std::to_string(words_in(corpus.test)) + " words in " + corpus.name +
            ", all for the test\n";
+  }
+
+ protected:
+  nlohmann::json initial(const nlohmann::json& asked) const override {
+    nlohmann::json what = LasTask::initial(asked);
+    what["data"] = "";
+    what["data_sha256"] = "";
+    return what;
   }
 };
 

@@ -36,6 +36,7 @@
 #include "attn/tensor/random.hpp"
 #include "attn/tensor/tape.hpp"
 #include "attn/tensor/tensor.hpp"
+#include "attn/text/tokeniser.hpp"
 #include "nn/support/learns.hpp"
 #include "support/tolerance.hpp"
 #include "tasks/las/augment.hpp"
@@ -43,7 +44,7 @@
 #include "tasks/las/features.hpp"
 #include "tasks/las/listener.hpp"
 #include "tasks/las/monotone.hpp"
-#include "tasks/las/search.hpp"
+#include "tasks/las/spoken.hpp"
 #include "tasks/las/support.hpp"
 #include "tasks/las/task.hpp"
 #include "tasks/scratch.hpp"
@@ -145,12 +146,16 @@ TEST(LasChanges, KeepWhatAlignmentsNeedAndHideWhatTheySay) {
 }
 
 TEST(LasMonotone, CountsStepsThatDoNotGoBack) {
+  const text::Tokeniser vocabulary(text::Units::characters, {{"A"}, {" "}, {"B"}});
   Answer answer;
-  answer.target = {4, 5, 6};
+  answer.target = {4, 6, 5, 4};
   answer.weights = {0.6F, 0.4F,  0.0F,   // frame 0, mean 0.4
                     0.2F, 0.0F,  0.8F,   // frame 2, mean 1.6
+                    1.0F, 0.0F,  0.0F,   // a space: nothing is said
                     0.0F, 0.55F, 0.45F,  // frame 1, mean 1.45
                     1.0F, 0.0F,  0.0F};  // the end
+  tell_frames(answer, vocabulary);
+  EXPECT_EQ(answer.numbers.at(kFramesLooked), (std::vector<float>{0, 2, 1}));
   MonotoneSteps steps;
   steps.add(answer);
   EXPECT_EQ(steps.steps, 2);
@@ -160,6 +165,10 @@ TEST(LasMonotone, CountsStepsThatDoNotGoBack) {
   EXPECT_EQ(steps.whole_answers, 0);
   steps.add({});
   EXPECT_EQ(steps.answers, 1);
+  const Table times = times_of(answer, vocabulary);
+  ASSERT_EQ(times.rows.size(), 2u);
+  EXPECT_EQ(times.rows[0], (std::vector<Table::Cell>{"AB", 0.0, 0.12}));
+  EXPECT_EQ(times.rows[1], (std::vector<Table::Cell>{"A", 0.04, 0.08}));
 }
 
 /// The taught task on letters that the test makes.
