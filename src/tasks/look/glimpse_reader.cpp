@@ -81,8 +81,7 @@ class GlimpseReader final : public Reader {
     const Tensor targets = targets_of(labels).to(device());
     const Tensor last = cross_entropy(logits.select(1, options_.glimpses - 1),
                                       targets.select(1, options_.glimpses - 1).contiguous());
-    Tensor right =
-        cross_entropy(logits, targets) * (1.0 - kLastShare) + last * kLastShare;
+    Tensor right = cross_entropy(logits, targets) * (1.0 - kLastShare) + last * kLastShare;
     if (options_.policy == Policy::random || options_.glimpses == 1) return right;
     const auto places = options_.glimpses - 1;
     const nn::GlimpsePolicyResult policy =
@@ -99,7 +98,7 @@ class GlimpseReader final : public Reader {
       if (options_.policy == Policy::learnt) return policy_.mean(hidden);
       std::vector<Tensor> places;
       places.reserve(streams.size());
-for (Random& stream : streams) places.push_back(uniform({2}, -1.0, 1.0, stream));
+      for (Random& stream : streams) places.push_back(uniform({2}, -1.0, 1.0, stream));
       return stack(places, 0).to(hidden.dtype()).to(hidden.device());
     });
     return {out_(walk.hidden), walk.places};
