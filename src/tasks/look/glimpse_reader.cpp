@@ -81,8 +81,7 @@ class GlimpseReader final : public Reader {
     const Tensor targets = targets_of(labels).to(device());
     const Tensor last = cross_entropy(logits.select(1, options_.glimpses - 1),
                                       targets.select(1, options_.glimpses - 1).contiguous());
-    const Tensor right =
-        cross_entropy(logits, targets) * (1.0 - kLastShare) + last * kLastShare;
+    Tensor right = cross_entropy(logits, targets) * (1.0 - kLastShare) + last * kLastShare;
     if (options_.policy == Policy::random || options_.glimpses == 1) return right;
     const auto places = options_.glimpses - 1;
     const nn::GlimpsePolicyResult policy =
@@ -98,6 +97,7 @@ class GlimpseReader final : public Reader {
     const Walk walk = go(scenes, [&](const Tensor& hidden) {
       if (options_.policy == Policy::learnt) return policy_.mean(hidden);
       std::vector<Tensor> places;
+      places.reserve(streams.size());
       for (Random& stream : streams) places.push_back(uniform({2}, -1.0, 1.0, stream));
       return stack(places, 0).to(hidden.dtype()).to(hidden.device());
     });

@@ -21,6 +21,7 @@
 #include "attn/files/json.hpp"
 #include "attn/maps/map.hpp"
 #include "attn/nn/init.hpp"
+#include "attn/nn/module.hpp"
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/caption/canvas.hpp"
 #include "attn/tasks/corpus.hpp"
@@ -219,7 +220,8 @@ class LookNetwork final : public Network {
 
   std::vector<maps::Point> path_of(const Outcome& outcome) const {
     std::vector<maps::Point> path;
-    for (const auto& place : outcome.places) path.push_back(middle_of(place));
+    path.reserve(outcome.places.size());
+for (const auto& place : outcome.places) path.push_back(middle_of(place));
     return path;
   }
 

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "attn/tasks/corpus.hpp"
@@ -123,7 +122,8 @@ double of_regression(const std::vector<Bits>& train, const std::vector<Bits>& te
 std::vector<std::pair<std::string, double>> baselines_of(const Corpus& corpus) {
   const std::vector<Bits> train = training_bits(corpus);
   std::vector<Bits> test;
-  for (const Example& example : corpus.test) test.push_back(bits_of(part(example, kFixed)));
+  test.reserve(corpus.test.size());
+for (const Example& example : corpus.test) test.push_back(bits_of(part(example, kFixed)));
   if (train.empty() || test.empty()) return {};
   return {{"how often each pixel is ink", of_counts(train, test)},
           {"logistic regression on the 40 nearest earlier pixels", of_regression(train, test)}};

@@ -4,10 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "attn/nn/attention/kv_cache.hpp"
 #include "attn/nn/attention/multi_head_attention.hpp"
+#include "attn/nn/dropout.hpp"
 #include "attn/nn/init.hpp"
 #include "attn/nn/linear.hpp"
 #include "attn/nn/norm.hpp"

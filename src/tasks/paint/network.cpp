@@ -307,7 +307,8 @@ class PaintNetwork final : public Network {
       for (std::int64_t i = 0; i < kSide; ++i) ink.push_back(kSide / 2 * kSide + i);
     std::vector<std::int64_t> shown;
     const std::size_t count = std::min(kPixelsShown, ink.size());
-    for (std::size_t i = 0; i < count; ++i)
+    shown.reserve(count);
+for (std::size_t i = 0; i < count; ++i)
       shown.push_back(ink[(2 * i + 1) * ink.size() / (2 * count)]);
     return shown;
   }
