@@ -70,9 +70,8 @@ export interface Piece {
 export interface Reply {
   answers: Answer[]; // none where the answer is no tokens over tokens; then there are:
   text?: string;
-  output?: { labels?: { name: string; score: number }[] };
+  output?: { labels?: { name: string; score: number }[]; columns?: string[]; rows?: (string | number)[][] };
   table?: { columns: string[]; rows: (string | number)[][] };
-  output?: { columns?: string[]; rows?: (string | number)[][] };
   numbers?: Record<string, number[]>;
   map?: AnyMap;
   pieces?: Piece[];
