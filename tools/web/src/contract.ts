@@ -53,6 +53,7 @@ export interface Question {
   text?: string;
   picture?: { width: number; height: number; channels: 1 | 3; pixels: string };
   question?: string; // about the picture
+  frames?: { width: number; height: number; channels: 1 | 3; pixels: string }[];
   best?: number;
   attention_temperature?: number;
   forbid?: number[];

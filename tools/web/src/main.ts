@@ -7,6 +7,7 @@ import { placeOf, settle } from './link';
 import { Mechanisms } from './mechanisms';
 import { offlineSections, readData, titleOf } from './offline';
 import { openMapSection } from './open_map';
+import { ClipSection, clipTasks } from './clip_section';
 import { PictureSection, pictureTasks } from './picture_section';
 import * as server from './server';
 import { themeSwitch } from './theme';
@@ -25,12 +26,13 @@ async function fromServer(): Promise<void> {
   try {
     const info = await server.info();
     const pictures = pictureTasks(info);
-    const tasks = info.tasks.filter((task) => !pictures.includes(task) && task.name !== 'caption' && task.models.length > 0);
+    const clips = clipTasks(info);
+    const tasks = info.tasks.filter((task) => !pictures.includes(task) && !clips.includes(task) && task.name !== 'caption' && task.models.length > 0);
     const first = tasks.length > 0 ? new Try({ ...info, tasks }) : undefined;
     const mechanisms = new Mechanisms();
-    layout([['#try', 'Look'], ...(pictures.length > 0 ? [['#picture', 'Picture'] as [string, string]] : []), ['#draw', 'Draw'], ['#mechanisms', 'Mechanisms'], ['#open', 'Open']],
+    layout([['#try', 'Look'], ...(pictures.length > 0 ? [['#picture', 'Picture'] as [string, string]] : []), ...(clips.length > 0 ? [['#clip', 'Clip'] as [string, string]] : []), ['#draw', 'Draw'], ['#mechanisms', 'Mechanisms'], ['#open', 'Open']],
       [first?.element ?? el('section', { id: 'try' }, el('h2', {}, 'Where does it look?'), el('p', { class: 'status empty' }, 'This server has no model that answers.')),
-        ...(pictures.length > 0 ? [new PictureSection(info, pictures).element] : []), new Draw().element, mechanisms.element, openMapSection()],
+        ...(pictures.length > 0 ? [new PictureSection(info, pictures).element] : []), ...clips.slice(0, 1).map((task) => new ClipSection(task).element), new Draw().element, mechanisms.element, openMapSection()],
       `attn ${info.version} · everything runs on the machine of the server; nothing is sent elsewhere`);
     const follow = (begin: boolean) => {
       const { section, values } = placeOf(location.hash);
