@@ -103,6 +103,12 @@ bool has_texts(const tasks::Example& example) {
   });
 }
 
+bool has_picture(const tasks::Example& example) {
+  return std::any_of(example.parts.begin(), example.parts.end(), [](const auto& part) {
+    return std::holds_alternative<tasks::Picture>(part.second);
+  });
+}
+
 /// Its source, or the texts of its parts.
 std::vector<std::string> texts_of(const tasks::Example& example) {
   if (example.parts.empty()) return {example.source};
@@ -130,7 +136,7 @@ void print_corpus(const Shown& shown, const Streams& streams) {
   for (const std::string& note : shown.corpus.notes)
     fmt::print(streams.out, "  note: {}\n", note);
   for (const tasks::Example& sample : shown.samples) {
-    if (!sample.parts.empty() && !has_texts(sample)) {
+    if (!has_texts(sample) && has_picture(sample)) {
       std::string said = sample.targets.front();
       for (const std::string& text : texts_of(sample)) said.insert(0, text + " ");
       fmt::print(streams.out, "\n{}  {}\n", text_art(picture_of(sample)), said);
