@@ -136,7 +136,7 @@ void print_corpus(const Shown& shown, const Streams& streams) {
   for (const std::string& note : shown.corpus.notes)
     fmt::print(streams.out, "  note: {}\n", note);
   for (const tasks::Example& sample : shown.samples) {
-    if (!sample.parts.empty() && !has_texts(sample)) {
+    if (!has_texts(sample) && has_picture(sample)) {
       std::string said = sample.targets.front();
       for (const std::string& text : texts_of(sample)) said.insert(0, text + " ");
       fmt::print(streams.out, "\n{}  {}\n", text_art(picture_of(sample)), said);

@@ -123,7 +123,7 @@ std::vector<Example> clips_in(const fs::path& folder) {
       const fs::path& file =
           files[static_cast<std::size_t>(i) * files.size() / static_cast<std::size_t>(kFrames)];
       const files::Bytes bytes = files::read_bytes(file, kMostBytes);
-      frames.push_back(on_grey(read_sprite(bytes.span(), files::path_text(file)), kSide));
+      frames.push_back(on_white(read_sprite(bytes.span(), files::path_text(file)), kSide));
     }
     clips.push_back(clip_of(path, *name, std::move(frames)));
   }
@@ -183,7 +183,7 @@ Picture fitted(const Picture& picture) {
       sprite.pixels.push_back(picture.pixels[i * channels + (channels == 3 ? channel : 0)]);
     sprite.pixels.push_back(255);
   }
-  return on_grey(sprite, kSide);
+  return on_white(sprite, kSide);
 }
 
 std::int64_t fold_of(const std::string& unit) {

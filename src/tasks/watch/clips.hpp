@@ -35,7 +35,7 @@ std::optional<SeriesName> parse_series(std::string_view path);
 /// Eight of them, as evenly as there are.
 Frames eight_of(const Frames& frames);
 /// On a square of kSide pixels, as large as it fits, in three channels; what is left free is
-/// grey.
+/// white.
 Picture fitted(const Picture& picture);
 
 /// The animations of Battle for Wesnoth. A fold is a fifth of the units: fold 1 to 5 is the

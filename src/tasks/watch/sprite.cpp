@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint32_t kMostSide = 2048;
 constexpr std::array<std::uint8_t, 8> kSignature{0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
-constexpr std::uint8_t kGrey = 128;
+constexpr std::uint8_t kWhite = 255;
 
 enum Colour : int { grey = 0, rgb = 2, palette = 3, grey_alpha = 4, rgba = 6 };
 
@@ -176,10 +176,10 @@ Sprite read_sprite(std::span<const std::byte> bytes, const std::string& where) {
   return SpriteReader(bytes, where).read();
 }
 
-Picture on_grey(const Sprite& sprite, std::int64_t side) {
+Picture on_white(const Sprite& sprite, std::int64_t side) {
   const std::int64_t extent = std::max(sprite.width, sprite.height);
   Picture picture{side, side, 3, {}};
-  picture.pixels.assign(static_cast<std::size_t>(side * side * 3), kGrey);
+  picture.pixels.assign(static_cast<std::size_t>(side * side * 3), kWhite);
   for (std::int64_t y = 0; y < side; ++y)
     for (std::int64_t x = 0; x < side; ++x) {
       const auto begin = [&](std::int64_t i, std::int64_t own) {
@@ -199,7 +199,7 @@ Picture on_grey(const Sprite& sprite, std::int64_t side) {
               inside ? sprite.pixels.data() + (v * sprite.width + u) * 4 : nullptr;
           for (std::size_t channel = 0; channel < 3; ++channel)
             sums[channel] +=
-                inside ? (pixel[channel] * pixel[3] + kGrey * (255 - pixel[3])) / 255 : kGrey;
+                inside ? (pixel[channel] * pixel[3] + kWhite * (255 - pixel[3])) / 255 : kWhite;
         }
       for (std::size_t channel = 0; channel < 3; ++channel)
         picture.pixels[static_cast<std::size_t>((y * side + x) * 3) + channel] =

@@ -24,8 +24,8 @@ struct Sprite {
 /// Up to 2048 pixels a side, not interlaced. FileError, which begins with `where`, for others.
 Sprite read_sprite(std::span<const std::byte> bytes, const std::string& where);
 
-/// On a square of `side` pixels in middle grey, as large as it fits, a pixel the mean of what
+/// On a square of `side` pixels in white, as large as it fits, a pixel the mean of what
 /// it covers: the middle of the sprite is that of the square.
-Picture on_grey(const Sprite& sprite, std::int64_t side);
+Picture on_white(const Sprite& sprite, std::int64_t side);
 
 }  // namespace attn::tasks::watch

@@ -101,10 +101,10 @@ TEST(Sprite, HasColoursAndWhatTheyCover) {
   EXPECT_EQ(sprite.height, 2);
   EXPECT_EQ(sprite.pixels, (Bytes{255, 0,   0, 0,   0, 255, 0,   255, 0, 0, 255, 255,
                                   0,   255, 0, 255, 0, 0,   255, 255, 9, 9, 9,   255}));
-  const Picture square = watch::on_grey(sprite, 3);
+  const Picture square = watch::on_white(sprite, 3);
   EXPECT_EQ(square.pixels.size(), 27u);
-  // The clear pixel shows the grey below it.
-  EXPECT_EQ(square.pixels[0], 128);
+  // The clear pixel shows the white below it.
+  EXPECT_EQ(square.pixels[0], 255);
   EXPECT_EQ(square.pixels[4], 255);
 }
 

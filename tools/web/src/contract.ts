@@ -56,6 +56,7 @@ export interface Question {
   text?: string;
   picture?: { width: number; height: number; channels: 1 | 3; pixels: string };
   question?: string; // about the picture
+  frames?: { width: number; height: number; channels: 1 | 3; pixels: string }[];
   best?: number;
   attention_temperature?: number;
   forbid?: number[];
@@ -73,9 +74,8 @@ export interface Piece {
 export interface Reply {
   answers: Answer[]; // none where the answer is no tokens over tokens; then there are:
   text?: string;
-  output?: { labels?: { name: string; score: number }[] };
+  output?: { labels?: { name: string; score: number }[]; columns?: string[]; rows?: (string | number)[][] };
   table?: { columns: string[]; rows: (string | number)[][] };
-  output?: { columns?: string[]; rows?: (string | number)[][] };
   numbers?: Record<string, number[]>;
   map?: AnyMap;
   pieces?: Piece[];

@@ -8,6 +8,7 @@ import { Listen, soundTask } from './listen';
 import { Mechanisms } from './mechanisms';
 import { offlineSections, readData, titleOf } from './offline';
 import { openMapSection } from './open_map';
+import { ClipSection, clipTasks } from './clip_section';
 import { PictureSection, pictureTasks } from './picture_section';
 import * as server from './server';
 import { themeSwitch } from './theme';
@@ -27,13 +28,15 @@ async function fromServer(): Promise<void> {
     const info = await server.info();
     const sounds = soundTask(info);
     const pictures = pictureTasks(info);
-    const tasks = info.tasks.filter((task) => task !== sounds && !pictures.includes(task) && !task.pictures && task.models.length > 0);
+    const clips = clipTasks(info);
+    const tasks = info.tasks.filter((task) => task !== sounds && !pictures.includes(task) && !clips.includes(task) && !task.pictures && task.models.length > 0);
     const first = tasks.length > 0 ? new Try({ ...info, tasks }) : undefined;
     const mechanisms = new Mechanisms();
     const link = (there: boolean, id: string, text: string): [string, string][] => (there ? [[id, text]] : []);
-    layout([['#try', 'Look'], ...link(sounds !== undefined, '#listen', 'Listen'), ...link(pictures.length > 0, '#picture', 'Picture'), ['#draw', 'Draw'], ['#mechanisms', 'Mechanisms'], ['#open', 'Open']],
+    layout([['#try', 'Look'], ...link(sounds !== undefined, '#listen', 'Listen'), ...link(pictures.length > 0, '#picture', 'Picture'), ...link(clips.length > 0, '#clip', 'Clip'), ['#draw', 'Draw'], ['#mechanisms', 'Mechanisms'], ['#open', 'Open']],
       [first?.element ?? el('section', { id: 'try' }, el('h2', {}, 'Where does it look?'), el('p', { class: 'status empty' }, 'This server has no model that answers.')),
-        ...(sounds ? [new Listen(sounds).element] : []), ...(pictures.length > 0 ? [new PictureSection(info, pictures).element] : []), new Draw().element, mechanisms.element, openMapSection()],
+        ...(sounds ? [new Listen(sounds).element] : []), ...(pictures.length > 0 ? [new PictureSection(info, pictures).element] : []),
+        ...clips.slice(0, 1).map((task) => new ClipSection(task).element), new Draw().element, mechanisms.element, openMapSection()],
       `attn ${info.version} · everything runs on the machine of the server; nothing is sent elsewhere`);
     const follow = (begin: boolean) => {
       const { section, values } = placeOf(location.hash);

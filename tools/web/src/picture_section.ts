@@ -22,7 +22,7 @@ export function longestSide(bodyBytes: number): number {
   return Math.max(16, Math.min(kMostSide, Math.floor(Math.sqrt(((bodyBytes - kRest) * 3) / 4 / 3))));
 }
 
-function base64(bytes: Uint8Array): string {
+export function base64(bytes: Uint8Array): string {
   let text = '';
   for (let at = 0; at < bytes.length; at += 0x8000) text += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
   return btoa(text);
