@@ -76,9 +76,9 @@ TEST(Explain, WrongUseIsAnError) {
   EXPECT_EQ(say({"explain", "pronounce", "cat"}).status, usage);
   EXPECT_EQ(say({"explain", "zzz", "cat", "--html", file}).status, usage);
   EXPECT_EQ(say({"explain", "pronounce", " ", "--html", file}).status, failure);
-  EXPECT_NE(say({"explain", "caption", "a.png", "--html", file})
-                .err.find("attn caption FILE --map"),
-            std::string::npos);
+  EXPECT_NE(
+      say({"explain", "caption", "a.png", "--html", file}).err.find("attn caption FILE --map"),
+      std::string::npos);
   EXPECT_EQ(say({"explain", "pronounce", "\xff", "--html", file}).status, failure);
   EXPECT_FALSE(fs::exists(file));
 }

@@ -4,7 +4,6 @@
 
 #include <png.h>
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 

@@ -18,6 +18,7 @@
 #include "attn/nn/mechanisms/vision/hierarchical_answer.hpp"
 #include "attn/nn/mechanisms/vision/question_hierarchy.hpp"
 #include "attn/nn/mechanisms/vision/spatial_attention.hpp"
+#include "attn/nn/mechanisms/vision/text_score.hpp"
 #include "attn/nn/module.hpp"
 #include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/index.hpp"

@@ -10,7 +10,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "attn/core/dtype.hpp"
@@ -29,7 +28,6 @@
 #include "attn/tensor/ops/loss.hpp"
 #include "attn/tensor/ops/matmul.hpp"
 #include "attn/tensor/ops/normalise.hpp"
-#include "attn/tensor/ops/pointwise.hpp"
 #include "attn/tensor/tensor.hpp"
 #include "attn/text/tokeniser.hpp"
 #include "tasks/answer/data.hpp"
@@ -169,7 +167,8 @@ class AnswerNetwork final : public Network {
     const Answered answered = looker_->forward(scene_of(exams), true);
     const std::vector<float> chances = numbers_of(softmax(answered.logits.to(DType::f32)));
     std::vector<Numbers> looks;
-    for (const Look& look : answered.looks)
+    looks.reserve(answered.looks.size());
+for (const Look& look : answered.looks)
       looks.push_back(
           {look.level, numbers_of(look.places), numbers_of(look.words),
            look.words.defined() ? static_cast<std::size_t>(look.words.size(1)) : 0});
