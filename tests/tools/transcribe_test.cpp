@@ -218,6 +218,7 @@ TEST_F(Transcribe, IsScoredOnFilesWithTheirTexts) {
   ASSERT_EQ(said.status, success) << said.err;
   const json result = json::parse(said.out);
   EXPECT_EQ(result["examples"], 2);
+  EXPECT_EQ(result["model"], "base");
   EXPECT_EQ(result["data"]["name"], "clips.tsv");
   // One word of the second text was not said.
   const auto count = static_cast<double>(tasks::spoken_words(heard).size());
@@ -229,7 +230,7 @@ TEST_F(Transcribe, IsScoredOnFilesWithTheirTexts) {
   EXPECT_EQ(first["id"], path("a.wav"));
   const Said lines = say(
       {"eval", "transcribe", "--data", path("clips.tsv"), "--limit", "1", "--model", "tiny"});
-  EXPECT_NE(lines.out.find("transcribe on 1 test clips of clips.tsv: WER 0.00"),
+  EXPECT_NE(lines.out.find("transcribe (tiny) on 1 test clips of clips.tsv: WER 0.00"),
             std::string::npos)
       << lines.out << lines.err;
 
@@ -256,7 +257,7 @@ TEST_F(Transcribe, TellsBeforeWhereManySamplesWillLie) {
                                    throw Heard{};  // nothing is decoded yet
                                  }),
                Heard);
-  for (const char* part : {"long.wav lasts 2.3 hours", "531 MB in ", "TMPDIR=DIR"})
+  for (const char* part : {"long.wav\" lasts 2.3 hours", "531 MB in ", "TMPDIR=DIR"})
     EXPECT_NE(told.find(part), std::string::npos) << told;
   told.clear();
   tasks::read_sound(write("a.wav", test::wav(test::tone(10.0))),

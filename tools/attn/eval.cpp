@@ -236,6 +236,8 @@ nlohmann::json json_of(const Report& report) {
                       {"parameters", report.answerer.model().module().parameter_count()}};
   if (!report.card().variants.empty())
     json[report.card().variant_flag] = report.answerer.model().variant();
+  if (report.answerer.task().package() != nullptr)
+    json["model"] = report.answerer.model().variant();
   if (report.answerer.task().search() != nullptr) json["beam"] = report.beam();
   if (report.answerer.model().pairs() != nullptr)
     json["numbers"] = {{"in_texts", result.numbers.in_texts},
@@ -254,7 +256,9 @@ void print_lines(const Report& report, const Streams& streams) {
   const tasks::TaskCard& card = report.card();
   const std::string variant = report.answerer.model().variant();
   const std::string kind =
-      variant.empty() ? "" : fmt::format(" ({} {})", variant, card.variant_flag);
+      variant.empty() ? ""
+                      : fmt::format(" ({}{}{})", variant, card.variant_flag.empty() ? "" : " ",
+                                    card.variant_flag);
   const std::string search = report.answerer.task().search() == nullptr
                                  ? ""
                                  : fmt::format(" (beam {})", report.beam());

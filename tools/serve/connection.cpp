@@ -126,9 +126,8 @@ void Connection::parse() {
 }
 
 void Connection::refuse_body() {
-  const std::string path =
-      parser_->is_header_done() ? request_of(parser_->get()).path : std::string();
-  send_and_close(413, lobby_.service->too_large(path).c_str());
+  // The line with the path is the first that is read, and its length may end the header.
+  send_and_close(413, lobby_.service->too_large(request_of(parser_->get()).path).c_str());
 }
 
 void Connection::on_header() {

@@ -146,8 +146,10 @@ Passage hear_window(const Listener& listener, std::span<const float> window, dou
     words.push_back(
         {trimmed(pieces.text(std::span(tokens).subspan(span.first, span.end - span.first)))});
   if (words.empty()) return passage;
-  passage.certainty = {static_cast<std::int64_t>(tokens.size()) - 1, written.log_probability,
-                       repeated_share(words)};
+  passage.certainty = {.words = static_cast<std::int64_t>(words.size()),
+                       .tokens = static_cast<std::int64_t>(tokens.size()) - 1,
+                       .log_probability = written.log_probability,
+                       .repeated = repeated_share(words)};
   if (!times) return passage;
   passage.layers = token_weights(model, frames, tokens);
   passage.weights = of_words(alignment_weights(passage.layers), passage.spans);

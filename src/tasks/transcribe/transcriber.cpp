@@ -77,6 +77,7 @@ class Windows {
 };
 
 void add(Certainty& all, const Certainty& one) {
+  all.words += one.words;
   all.tokens += one.tokens;
   all.log_probability += one.log_probability;
   all.repeated = std::max(all.repeated, one.repeated);

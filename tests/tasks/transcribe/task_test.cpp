@@ -202,5 +202,21 @@ TEST(Doubt, CountsRunsOfWordsThatRepeatThoseBefore) {
   EXPECT_GT(repeated_share(words("I know it. I know it. I know it. I know it.")), 0.5);
 }
 
+TEST(Doubt, IsOfUnlikelyOrRepeatedWords) {
+  const auto doubt = [](std::int64_t words, double a_token, double repeated = 0.0) {
+    return doubt_of({.words = words,
+                     .tokens = 10,
+                     .log_probability = 10.0 * a_token,
+                     .repeated = repeated});
+  };
+  EXPECT_EQ(doubt(8, -0.2), "");
+  EXPECT_NE(doubt(8, -0.7).find("a probability of 0.50 a token"), std::string::npos)
+      << doubt(8, -0.7);
+  EXPECT_EQ(doubt(2, -0.7), "") << "of two words a token's probability says little";
+  EXPECT_NE(doubt(2, -1.1), "");
+  EXPECT_NE(doubt(40, -0.1, 0.6).find("repeat themselves"), std::string::npos);
+  EXPECT_EQ(doubt_of({}), "") << "no words, nothing to doubt";
+}
+
 }  // namespace
 }  // namespace attn::tasks

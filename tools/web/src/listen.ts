@@ -26,7 +26,8 @@ export class Listen {
   private readonly words = el('div');
   private readonly view = new MapView();
   private readonly figure = frame('Where in the sound each word was heard', 'speech', this.view.element, () => this.view.saved());
-  private readonly result = el('div', { class: 'result', hidden: true }, this.text, this.notices, this.facts, this.words, this.figure.element);
+  private readonly result = el('div', { class: 'result', hidden: true },
+    el('div', { class: 'answer-box' }, this.text, this.notices, this.facts), this.words, this.figure.element);
   private readonly models: { field: HTMLElement; select: HTMLSelectElement };
   private readonly record: HTMLButtonElement;
   private readonly level = el('meter', { class: 'level', min: 0, max: 1, 'aria-label': 'How loud it is', hidden: true });

@@ -34,6 +34,7 @@ struct SpokenSegment {
 
 /// What a person should know before they believe a transcript.
 struct Certainty {
+  std::int64_t words = 0;
   std::int64_t tokens = 0;       ///< written, ends included; of the windows that have words
   double log_probability = 0.0;  ///< of all of them
   double repeated = 0.0;  ///< the largest share of a window's words that repeat those before
