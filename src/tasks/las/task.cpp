@@ -100,13 +100,28 @@ double percent(std::int64_t part, std::int64_t all) {
   return all == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(all);
 }
 
+/// Small letters without marks, as words are compared.
+std::string as_spoken(const std::string& text) {
+  std::string spoken;
+  for (const std::string& word : spoken_words(text))
+    spoken += (spoken.empty() ? "" : " ") + word;
+  return spoken;
+}
+
 Scores errors(std::span<const Example> examples, const std::vector<std::string>& texts) {
   const std::vector<std::vector<std::string>> targets = targets_of(examples);
   if (!examples.empty() && is_phones(examples.front()))
     return {{"PER", text::error_rates(texts, targets).per}};
   WordErrors words;
-  for (std::size_t i = 0; i < examples.size(); ++i) words.add(targets[i].front(), texts[i]);
-  return {{"WER", words.rate()}, {"CER", text::character_error_rates(texts, targets).per}};
+  std::vector<std::string> spoken;
+  std::vector<std::vector<std::string>> spoken_targets;
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    words.add(targets[i].front(), texts[i]);
+    spoken.push_back(as_spoken(texts[i]));
+    spoken_targets.push_back({as_spoken(targets[i].front())});
+  }
+  return {{"WER", words.rate()},
+          {"CER", text::character_error_rates(spoken, spoken_targets).per}};
 }
 
 Setting choice(const char* flag, const char* member, const char* help,

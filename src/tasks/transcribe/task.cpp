@@ -2,6 +2,7 @@
 
 #include "attn/tasks/task.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -19,6 +20,7 @@
 #include "attn/maps/base64.hpp"
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/corpus.hpp"
+#include "attn/tasks/fetch/prepared.hpp"
 #include "attn/tasks/learner.hpp"
 #include "attn/tasks/scores.hpp"
 #include "attn/tasks/training_run.hpp"
@@ -27,6 +29,7 @@
 #include "attn/tasks/transcribe/word_errors.hpp"
 #include "attn/tasks/value.hpp"
 #include "tasks/las/task.hpp"
+#include "tasks/loading.hpp"
 #include "tasks/model_folder.hpp"
 #include "tasks/tasks.hpp"
 #include "tasks/transcribe/clips.hpp"
@@ -148,7 +151,12 @@ class TranscribeTask final : public las::LasTask {
 
   Corpus corpus(const nlohmann::json& what, const Say& say) const override {
     const std::string list = what.value("data", "");
-    if (list.empty()) return LasTask::corpus(what, say);
+    if (list.empty()) {
+      const std::vector<PreparedFile> files = prepared();
+      if (!std::all_of(files.begin(), files.end(), has_prepared))
+        tell(say, "--data FILE names clips of your own: a sound file, a tab and its text");
+      return LasTask::corpus(what, say);
+    }
     return written_in(what, clips_of(list), say);
   }
 
