@@ -187,9 +187,9 @@ TEST_F(Look, ResumesToTheSameModel) {
     return std::string{std::istreambuf_iterator<char>(in), {}};
   };
   const nlohmann::json none = nlohmann::json::object();
-  const std::string whole = bytes(trained("whole", none, 6));
-  trained("half", none, 3);
-  const std::string both = bytes(trained("half", none, 6, Resume::yes));
+  const std::string whole = bytes(trained("whole", none, 200));
+  trained("half", none, 100);
+  const std::string both = bytes(trained("half", none, 200, Resume::yes));
   ASSERT_FALSE(whole.empty());
   EXPECT_EQ(whole == both, true) << "the spread of the places goes on where it was";
 }
