@@ -221,7 +221,7 @@ class LookNetwork final : public Network {
   std::vector<maps::Point> path_of(const Outcome& outcome) const {
     std::vector<maps::Point> path;
     path.reserve(outcome.places.size());
-for (const auto& place : outcome.places) path.push_back(middle_of(place));
+    for (const auto& place : outcome.places) path.push_back(middle_of(place));
     return path;
   }
 

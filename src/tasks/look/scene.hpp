@@ -13,7 +13,6 @@
 
 #include "attn/tasks/caption/canvas.hpp"
 #include "attn/tasks/corpus.hpp"
-#include "attn/tasks/value.hpp"
 
 namespace attn::tasks::look {
 

@@ -123,7 +123,7 @@ std::vector<std::pair<std::string, double>> baselines_of(const Corpus& corpus) {
   const std::vector<Bits> train = training_bits(corpus);
   std::vector<Bits> test;
   test.reserve(corpus.test.size());
-for (const Example& example : corpus.test) test.push_back(bits_of(part(example, kFixed)));
+  for (const Example& example : corpus.test) test.push_back(bits_of(part(example, kFixed)));
   if (train.empty() || test.empty()) return {};
   return {{"how often each pixel is ink", of_counts(train, test)},
           {"logistic regression on the 40 nearest earlier pixels", of_regression(train, test)}};

@@ -308,7 +308,7 @@ class PaintNetwork final : public Network {
     std::vector<std::int64_t> shown;
     const std::size_t count = std::min(kPixelsShown, ink.size());
     shown.reserve(count);
-for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t i = 0; i < count; ++i)
       shown.push_back(ink[(2 * i + 1) * ink.size() / (2 * count)]);
     return shown;
   }

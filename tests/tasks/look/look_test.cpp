@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -110,7 +112,8 @@ TEST(LookReaders, GlimpsesCostTheSameOnAnyPictureAndAConvolutionNoMore) {
 
 class Look : public testing::Test {
  protected:
-  fs::path trained(const std::string& name, const nlohmann::json& model, int steps) {
+  fs::path trained(const std::string& name, const nlohmann::json& model, int steps,
+                   Resume resume = Resume::no) {
     const fs::path folder = scratch_.path() / name;
     TrainingRun run = look_at().defaults({}, nullptr);
     look_at().read({{"model",
@@ -129,6 +132,7 @@ class Look : public testing::Test {
     run.how.evaluate_every = 100;
     run.how.evaluate_on = 30;
     run.where.folder = folder;
+    run.where.resume = resume;
     run.budget.steps = test::most_steps(steps);
     save_run(run);
     const auto learner = look_at().learner(run, corpus(), {});
@@ -175,6 +179,19 @@ TEST_F(Look, ThePlacesAreLearntFromRewardAlone) {
   chance->learn(0).loss.backward();
   for (const auto& [name, tensor] : chance->module().named_parameters())
     EXPECT_EQ(tensor.grad().defined(), !name.starts_with("reader.policy")) << name;
+}
+
+TEST_F(Look, ResumesToTheSameModel) {
+  const auto bytes = [](const fs::path& folder) {
+    std::ifstream in(folder / "model.safetensors", std::ios::binary);
+    return std::string{std::istreambuf_iterator<char>(in), {}};
+  };
+  const nlohmann::json none = nlohmann::json::object();
+  const std::string whole = bytes(trained("whole", none, 200));
+  trained("half", none, 100);
+  const std::string both = bytes(trained("half", none, 200, Resume::yes));
+  ASSERT_FALSE(whole.empty());
+  EXPECT_EQ(whole == both, true) << "the spread of the places goes on where it was";
 }
 
 TEST_F(Look, AnswersAloneAsInABatchAndTellsItsPath) {
