@@ -142,7 +142,8 @@ TEST_F(ComposeTest, LearnsCharactersOfTunes) {
     EXPECT_LT(nats, before / 2.0);
   }
   const Answerer answerer(scratch_->path() / "tune");
-  const Reply reply = answerer(Input("M:4/4\nL:1/4\nK:C\nCDE"), {.temperature = 1.0, .tokens = 20});
+  const Reply reply =
+      answerer(Input("M:4/4\nL:1/4\nK:C\nCDE"), {.temperature = 1.0, .tokens = 20});
   EXPECT_EQ(reply.answers.front().text.find("X:1\nT:A tune\nM:4/4\nL:1/4\nK:C\nCDE"), 0u)
       << reply.answers.front().text;
 }
