@@ -108,6 +108,7 @@ WatchNetwork::WatchNetwork(const nlohmann::json& model, const nlohmann::json& fa
       first_(add("first", space(kChannels, width_of(model, where) / 2))),
       second_(add("second", space(width_of(model, where) / 2, width_of(model, where)))),
       first_time_(add("first_time", time(width_of(model, where), width_of(model, where)))),
+      block_norm_(nn::NormKind::rms, {.features = width_of(model, where)}),
       block_(block_of(model, width_of(model, where), where)),
       third_(add("third", space(width_of(model, where), width_of(model, where)))),
       second_time_(add("second_time", time(width_of(model, where), width_of(model, where)))),
@@ -117,7 +118,10 @@ WatchNetwork::WatchNetwork(const nlohmann::json& model, const nlohmann::json& fa
   for (const nlohmann::json& one : files::member(facts, "labels", where))
     labels_.push_back(files::to_text(one, where));
   if (labels_.size() < 2) fail<FileError>(where, ": there are ", labels_.size(), " labels");
-  if (block_) *block_ = add("block", *block_);
+  if (block_) {
+    block_norm_ = add("block_norm", block_norm_);
+    *block_ = add("block", *block_);
+  }
   output_ = add("output", nn::Linear({.in = width_of(model, where),
                                       .out = static_cast<std::int64_t>(labels_.size())}));
 }
@@ -149,11 +153,14 @@ WatchNetwork::Seen WatchNetwork::see(const Tensor& clips, bool wants_weights) co
   Seen seen;
   if (block_) {
     const Shape grid{count, frames_, x.size(1), x.size(2), x.size(3)};
+    // Products of cells as they are would be so large that each cell sees itself alone.
+    const Tensor cells = block_norm_(x.reshape(grid).permute({0, 1, 3, 4, 2}))
+                             .permute({0, 4, 1, 2, 3})
+                             .contiguous();
     const nn::NonLocalResult looked =
-        block_->forward(x.reshape(grid).permute({0, 2, 1, 3, 4}).contiguous(),
-                        wants_weights ? Want::output | Want::weights : Want::output);
+        block_->forward(cells, wants_weights ? Want::output | Want::weights : Want::output);
     seen.weights = looked.weights;
-    x = looked.z.permute({0, 2, 1, 3, 4}).reshape(x.shape());
+    x = x + (looked.z - cells).permute({0, 2, 1, 3, 4}).reshape(x.shape());
   }
   x = max_pool_by_two(relu(third_(x)) * kGain, 2);
   x = in_time(x, second_time_);
