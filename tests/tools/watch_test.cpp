@@ -83,7 +83,7 @@ TEST_F(WatchCommand, DrawsTheStrip) {
   const std::string map = (scratch_.path() / "strip.json").string();
   const Said said = say({"watch", "--model", model_, clip_.string(), "--map", map});
   ASSERT_EQ(said.status, success) << said.err;
-  EXPECT_EQ(files::read_json(map).at("width"), 288);
+  EXPECT_EQ(files::read_json(map).at("width"), 144);
 }
 
 TEST_F(WatchCommand, SaysWhatIsWrong) {

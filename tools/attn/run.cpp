@@ -96,6 +96,8 @@ Examples:
     attn summarise README.txt                 a description becomes one line
     attn transcribe talk.wav                  what is said in a sound file
     attn caption --sample 3                   what is on a picture, and where it looked
+    attn compose --out new.mid --play new.wav a chorale that was not there before
+    attn watch clip.gif                       what is done in a clip
     attn tasks                                what there is to do, and how well it is done
     attn models                               the models that ship
     attn help train                           what a command can do

@@ -38,9 +38,9 @@ namespace {
 
 constexpr std::int64_t kCells = kSide / 4;  ///< a side, where the block looks
 constexpr std::size_t kAtOnce = 16;         ///< clips of one forward
-constexpr std::int64_t kChannels = 6;       ///< colours, and how they differ from the last frame
+constexpr std::int64_t kChannels = 6;  ///< colours, and how they differ from the last frame
 constexpr double kGain = 2.45;  ///< of a convolution and relu, so that signals keep their size
-constexpr std::int64_t kMostShift = 2;      ///< pixels that a clip is moved while learning
+constexpr std::int64_t kMostShift = 2;  ///< pixels that a clip is moved while learning
 
 std::optional<nn::NonLocalBlock> block_of(const nlohmann::json& model, std::int64_t channels,
                                           const std::string& where) {
@@ -108,6 +108,7 @@ WatchNetwork::WatchNetwork(const nlohmann::json& model, const nlohmann::json& fa
       first_(add("first", space(kChannels, width_of(model, where) / 2))),
       second_(add("second", space(width_of(model, where) / 2, width_of(model, where)))),
       first_time_(add("first_time", time(width_of(model, where), width_of(model, where)))),
+      block_norm_(nn::NormKind::rms, {.features = width_of(model, where)}),
       block_(block_of(model, width_of(model, where), where)),
       third_(add("third", space(width_of(model, where), width_of(model, where)))),
       second_time_(add("second_time", time(width_of(model, where), width_of(model, where)))),
@@ -117,7 +118,10 @@ WatchNetwork::WatchNetwork(const nlohmann::json& model, const nlohmann::json& fa
   for (const nlohmann::json& one : files::member(facts, "labels", where))
     labels_.push_back(files::to_text(one, where));
   if (labels_.size() < 2) fail<FileError>(where, ": there are ", labels_.size(), " labels");
-  if (block_) *block_ = add("block", *block_);
+  if (block_) {
+    block_norm_ = add("block_norm", block_norm_);
+    *block_ = add("block", *block_);
+  }
   output_ = add("output", nn::Linear({.in = width_of(model, where),
                                       .out = static_cast<std::int64_t>(labels_.size())}));
 }
@@ -149,11 +153,14 @@ WatchNetwork::Seen WatchNetwork::see(const Tensor& clips, bool wants_weights) co
   Seen seen;
   if (block_) {
     const Shape grid{count, frames_, x.size(1), x.size(2), x.size(3)};
+    // Products of cells as they are would be so large that each cell sees itself alone.
+    const Tensor cells = block_norm_(x.reshape(grid).permute({0, 1, 3, 4, 2}))
+                             .permute({0, 4, 1, 2, 3})
+                             .contiguous();
     const nn::NonLocalResult looked =
-        block_->forward(x.reshape(grid).permute({0, 2, 1, 3, 4}).contiguous(),
-                        wants_weights ? Want::output | Want::weights : Want::output);
+        block_->forward(cells, wants_weights ? Want::output | Want::weights : Want::output);
     seen.weights = looked.weights;
-    x = looked.z.permute({0, 2, 1, 3, 4}).reshape(x.shape());
+    x = x + (looked.z - cells).permute({0, 2, 1, 3, 4}).reshape(x.shape());
   }
   x = max_pool_by_two(relu(third_(x)) * kGain, 2);
   x = in_time(x, second_time_);
@@ -296,38 +303,50 @@ maps::Map WatchNetwork::map(const Input& input, const Piece& piece, std::string_
       asks = cell;
     }
   }
-  maps::Image strip{"what one cell looked at",
-                    "The frames side by side. The cell in the box, which moves most, looked at "
-                    "the bright cells, in all frames at once; the brightest has the largest "
-                    "weight.",
-                    static_cast<std::size_t>(frames_ * kSide),
-                    static_cast<std::size_t>(kSide),
-                    3,
-                    {},
-                    {}};
-  for (std::int64_t y = 0; y < kSide; ++y)
-    for (const Picture& frame : clip) {
-      const auto begin = frame.pixels.begin() + y * kSide * 3;
+  // Frames in rows of four, as a film on a sheet.
+  const std::int64_t across = std::min<std::int64_t>(frames_, 4);
+  const std::int64_t rows = (frames_ + across - 1) / across;
+  maps::Image strip{
+      "what one cell looked at",
+      "Eight frames of the clip, in rows. The cell in the box, which changes most "
+      "from one frame to the next, looked at the bright cells, in all frames at "
+      "once; 1 is its largest weight.",
+      static_cast<std::size_t>(across * kSide),
+      static_cast<std::size_t>(rows * kSide),
+      3,
+      {},
+      {}};
+  for (std::int64_t y = 0; y < rows * kSide; ++y)
+    for (std::int64_t column = 0; column < across; ++column) {
+      const Picture& frame = clip[static_cast<std::size_t>(y / kSide * across + column)];
+      const auto begin = frame.pixels.begin() + y % kSide * kSide * 3;
       strip.pixels.insert(strip.pixels.end(), begin, begin + kSide * 3);
     }
-  const std::size_t wide = static_cast<std::size_t>(frames_ * kCells);
-  maps::Matrix grid{static_cast<std::size_t>(kCells), wide, std::vector<float>(cells)};
+  /// Row and column of a cell on the sheet.
+  const auto place = [&](std::size_t cell) {
+    const auto t = static_cast<std::int64_t>(cell) / (kCells * kCells);
+    const std::int64_t y = static_cast<std::int64_t>(cell) / kCells % kCells;
+    const std::int64_t x = static_cast<std::int64_t>(cell) % kCells;
+    return std::pair(t / across * kCells + y, t % across * kCells + x);
+  };
+  const auto wide = static_cast<std::size_t>(across * kCells);
+  maps::Matrix grid{static_cast<std::size_t>(rows * kCells), wide, std::vector<float>(cells)};
+  const std::span<const float> own = std::span(weights).subspan(asks * cells, cells);
+  float top = 0.0f;
+  for (const float one : own) top = std::max(top, std::abs(one));
   for (std::size_t cell = 0; cell < cells; ++cell) {
-    const std::size_t side = static_cast<std::size_t>(kCells);
-    const std::size_t t = cell / (side * side);
-    grid.values[cell / side % side * wide + t * side + cell % side] =
-        std::clamp(std::abs(weights[asks * cells + cell]), 0.0f, 1.0f);
+    const auto [y, x] = place(cell);
+    grid.values[static_cast<std::size_t>(y) * wide + static_cast<std::size_t>(x)] =
+        top > 0.0f ? std::min(1.0f, std::abs(own[cell]) / top) : 0.0f;
   }
-  const auto side = static_cast<std::size_t>(kCells);
-  const double cell_side = static_cast<double>(kSide) / static_cast<double>(kCells);
-  const maps::Box box{
-      static_cast<double>(asks / (side * side) * static_cast<std::size_t>(kSide)) +
-          static_cast<double>(asks % side) * cell_side,
-      static_cast<double>(asks / side % side) * cell_side,
-      cell_side,
-      cell_side,
-      std::nullopt,
-      ""};
+  const auto [y, x] = place(asks);
+  constexpr double kCellSide = static_cast<double>(kSide) / static_cast<double>(kCells);
+  const maps::Box box{static_cast<double>(x) * kCellSide,
+                      static_cast<double>(y) * kCellSide,
+                      kCellSide,
+                      kCellSide,
+                      std::nullopt,
+                      ""};
   strip.steps.push_back({piece.answers.front().text, grid, {box}});
   return strip;
 }

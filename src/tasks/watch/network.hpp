@@ -18,6 +18,7 @@
 #include "attn/nn/dropout.hpp"
 #include "attn/nn/linear.hpp"
 #include "attn/nn/mechanisms/vision/non_local_block.hpp"
+#include "attn/nn/norm.hpp"
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/learner.hpp"
@@ -59,6 +60,7 @@ class WatchNetwork final : public Network {
   nn::Conv2d first_;
   nn::Conv2d second_;
   nn::Conv1d first_time_;
+  nn::Norm block_norm_;  ///< of the channels that the block sees
   std::optional<nn::NonLocalBlock> block_;
   nn::Conv2d third_;
   nn::Conv1d second_time_;

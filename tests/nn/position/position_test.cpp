@@ -87,8 +87,12 @@ TEST(LearnedPosition, RefusesToRunPastItsTable) {
 
 TEST(RelativeSkew, RefusesAnotherLength) {
   const RelativeSkew attention({.length = 4, .dim = 2});
-  const Tensor x = Tensor::zeros({1, 1, 3, 2});
-  EXPECT_THROW(attention.forward(x, x, x), InvalidArgument);
+  const Tensor longer = Tensor::zeros({1, 1, 5, 2});
+  EXPECT_THROW(attention.forward(longer, longer, longer), InvalidArgument);
+  // Distances to later keys are placed for one length alone.
+  const RelativeSkew both({.length = 4, .dim = 2, .reach = Reach::both});
+  const Tensor shorter = Tensor::zeros({1, 1, 3, 2});
+  EXPECT_THROW(both.forward(shorter, shorter, shorter), InvalidArgument);
 }
 
 }  // namespace

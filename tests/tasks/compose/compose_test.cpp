@@ -70,7 +70,7 @@ std::shared_ptr<compose::ComposeNetwork> fresh(const nlohmann::json& model) {
   nn::seed(9);
   const nlohmann::json facts =
       model.at("kind") == "tune"
-          ? nlohmann::json{{"kind", "tune"}, {"characters", "\n/:18ABCDEFGKLMabcdefgz|"}}
+          ? nlohmann::json{{"kind", "tune"}, {"characters", "\n /:168ABCDEFGKLMabcdefgz|"}}
           : nlohmann::json{{"kind", "chorale"}, {"lowest", 40}, {"highest", 80}};
   auto network = std::make_shared<compose::ComposeNetwork>(model, facts, "the test");
   network->eval();
@@ -142,8 +142,9 @@ TEST_F(ComposeTest, LearnsCharactersOfTunes) {
     EXPECT_LT(nats, before / 2.0);
   }
   const Answerer answerer(scratch_->path() / "tune");
-  const Reply reply = answerer(Input("K:C\nCDE"), {.temperature = 1.0, .tokens = 20});
-  EXPECT_EQ(reply.answers.front().text.find("X:1\nT:A tune\nM:C\nL:1/8\nK:C\nCDE"), 0u)
+  const Reply reply =
+      answerer(Input("M:4/4\nL:1/4\nK:C\nCDE"), {.temperature = 1.0, .tokens = 20});
+  EXPECT_EQ(reply.answers.front().text.find("X:1\nT:A tune\nM:4/4\nL:1/4\nK:C\nCDE"), 0u)
       << reply.answers.front().text;
 }
 

@@ -234,9 +234,10 @@ TEST_F(WatchTest, EveryBlockLearnsAndIsDrawn) {
     const maps::Map map = answerer.model().map(input, reply.pieces.front());
     maps::validate(map);
     const auto& strip = std::get<maps::Image>(map);
-    EXPECT_EQ(strip.width, static_cast<std::size_t>(kFrames * kSide));
+    EXPECT_EQ(strip.width, static_cast<std::size_t>(4 * kSide));
+    EXPECT_EQ(strip.height, static_cast<std::size_t>(2 * kSide));
     ASSERT_EQ(strip.steps.size(), 1u);
-    EXPECT_EQ(strip.steps[0].grid->columns, static_cast<std::size_t>(kFrames * kSide / 4));
+    EXPECT_EQ(strip.steps[0].grid->columns, static_cast<std::size_t>(kSide));
   }
   train("none", "all", 2);
   const Answerer none(scratch_.path() / "noneall");
