@@ -150,7 +150,8 @@ Frame read_jpeg(const Source& source) {
   if (!jpeg.read_header(source.bytes))
     fail<FileError>(source.where, " is a damaged JPEG: ", jpeg.problem());
   Frame frame = frame_of(source, jpeg.width(), jpeg.height());
-  const int orientation = orientation_of(jpeg.notes());  // libjpeg gives them back with the rows
+  const int orientation =
+      orientation_of(jpeg.notes());  // libjpeg gives them back with the rows
   frame.pixels.resize(static_cast<std::size_t>(frame.width * frame.height) * jpeg.channels());
   if (!jpeg.read_rows(frame.pixels.data()))
     fail<FileError>(source.where, " is a damaged JPEG: ", jpeg.problem());
