@@ -16,6 +16,7 @@
 #include "attn/nn/module.hpp"
 #include "attn/tensor/from_array.hpp"
 #include "attn/tensor/tape.hpp"
+#include "nn/state_bytes.hpp"
 #include "tensor/op.hpp"
 
 namespace attn::nn {
@@ -53,6 +54,10 @@ Difference compare(const std::vector<NamedTensor>& wanted, const files::Safetens
     const files::ArrayView* array = file.find(there);
     if (array == nullptr) {
       result.missing.push_back(there);
+    } else if (Shape(std::span(array->shape)) == tensor.shape() &&
+               op::is_real(tensor.dtype()) && is_compressed(file, *array)) {
+      names.insert(scale_name(there));
+      ++result.fitting;
     } else if (!(Shape(std::span(array->shape)) == tensor.shape()) ||
                op::is_real(array->dtype) != op::is_real(tensor.dtype())) {
       result.misshapen += "\n  misshapen: " + there + " is " +
@@ -118,7 +123,9 @@ LoadedState load_state(const std::filesystem::path& path, const Module& module,
   const NoGrad off_the_tape;
   for (auto& [name, tensor] : wanted) {
     const files::ArrayView* array = file.find(options.prefix + name);
-    if (array != nullptr) tensor.copy_from(from_array(*array));
+    if (array == nullptr) continue;
+    const bool whole = op::is_real(tensor.dtype()) && is_compressed(file, *array);
+    tensor.copy_from(whole ? expanded(file, *array) : from_array(*array));
   }
   return {file.metadata(), std::move(difference.missing), std::move(difference.left_over)};
 }

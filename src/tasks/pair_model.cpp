@@ -70,7 +70,7 @@ void check_bound(const files::Metadata& found, const PairModel& model, const fs:
 }
 
 /// Before memory is taken for a model of these sizes: each is in its range, and the weights may
-/// be in the file. A layer of any kind has at least dim^2 of them, of two bytes or more.
+/// be in the file. A layer of any kind has at least dim^2 of them, of a byte or more.
 void check_sizes(const models::ModelOptions& options, const fs::path& folder) {
   try {
     models::validate(options);
@@ -84,7 +84,7 @@ void check_sizes(const models::ModelOptions& options, const fs::path& folder) {
     fail<FileError>(files::path_text(folder / kWeights), " cannot be read: ", error.message());
   const auto least = static_cast<std::uintmax_t>(
       (options.encoder_layers + options.decoder_layers) * options.dim * options.dim);
-  if (2 * least > bytes)
+  if (least > bytes)
     fail<FileError>(files::path_text(folder / kConfig), " asks for ", options.encoder_layers,
                     " and ", options.decoder_layers, " layers with dim ", options.dim,
                     ", at least ", least, " weights; ", kWeights, " beside it has only ", bytes,

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <set>
@@ -10,11 +13,15 @@
 
 #include "attn/core/dtype.hpp"
 #include "attn/core/error.hpp"
+#include "attn/files/array.hpp"
+#include "attn/files/safetensors.hpp"
 #include "attn/nn/init.hpp"
 #include "attn/nn/linear.hpp"
 
 namespace attn::nn {
 namespace {
+
+namespace fs = std::filesystem;
 
 class Two : public Module {
  public:
@@ -51,6 +58,53 @@ TEST_F(State, ANarrowerFileLoadsToo) {
   EXPECT_EQ(loaded.a.weight().dtype(), DType::f32);
   EXPECT_EQ(loaded.a.weight().to_vector<float>(),
             saved.a.weight().detach().to(DType::bf16).to(DType::f32).to_vector<float>());
+}
+
+TEST_F(State, CompressedMatricesComeBackWithinHalfAStep) {
+  seed(4);
+  const Linear saved({.in = 70, .out = 40});
+  const fs::path small = path_.string() + ".8";
+  save_state(path_, saved, {{"task", "test"}});
+  compress_state(path_, small);
+  EXPECT_LT(fs::file_size(small), fs::file_size(path_) / 3);
+  const Linear loaded({.in = 70, .out = 40});
+  EXPECT_EQ(load_state(small, loaded).at("task"), "test");
+  EXPECT_EQ(saved.bias().to_vector<float>(), loaded.bias().to_vector<float>());
+  const auto before = saved.weight().to_vector<float>();
+  const auto after = loaded.weight().to_vector<float>();
+  for (std::size_t row = 0; row < before.size(); row += 70) {
+    float largest = 0;
+    for (std::size_t i = row; i < row + 70; ++i)
+      largest = std::max(largest, std::abs(before[i]));
+    double squares = 0;
+    for (std::size_t i = row; i < row + 70; ++i) {
+      EXPECT_NEAR(before[i], after[i], largest / 2) << "what is cut off is cut to half at most";
+      squares += std::pow(before[i] - after[i], 2);
+    }
+    // Whole numbers of 127 steps: off by a step over sqrt(12) where all are equally likely, and
+    // bf16's half of 2^-8.
+    EXPECT_LT(std::sqrt(squares / 70),
+              largest * (1 / 127.0 / std::sqrt(12.0) * 1.2 + 1.0 / 512));
+  }
+  fs::remove(small);
+}
+
+TEST_F(State, CompressedFilesThatDoNotFitAreNamed) {
+  const Linear saved({.in = 70, .out = 40});
+  const fs::path small = path_.string() + ".8";
+  save_state(path_, saved);
+  compress_state(path_, small);
+  EXPECT_THROW(compress_state(small, path_), InvalidArgument)
+      << "holds no real matrix any more";
+  const Linear other({.in = 71, .out = 40});
+  EXPECT_THROW(load_state(small, other), InvalidArgument);
+  // Bytes without their scales are no weights.
+  const files::Safetensors file = files::read_safetensors(small);
+  const std::vector<files::ArrayView> without = {file.at("weight"), file.at("bias")};
+  files::write_safetensors(path_, without);
+  const Linear same({.in = 70, .out = 40});
+  EXPECT_THROW(load_state(path_, same), InvalidArgument);
+  fs::remove(small);
 }
 
 TEST_F(State, AllMismatchesAreListedAndNothingIsLoaded) {

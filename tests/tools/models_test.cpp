@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "attn/tasks/task.hpp"
 #include "tasks/scratch.hpp"
@@ -42,6 +43,25 @@ TEST(Models, AreListedWithTaskPurposeScoreAndFolder) {
       EXPECT_NE(model.at("purpose").get<std::string>().find("Italian"), std::string::npos);
     }
   }
+}
+
+TEST(Models, AreCompressedToHalfAndAnswerTheSame) {
+  const tasks::Scratch scratch;
+  const std::string small = (scratch.path() / "small").string();
+  const fs::path from = fs::path(ATTN_SHIPPED_MODELS) / "pronounce-global";
+  const Said said = say({"compress", "pronounce-global", "--out", small});
+  ASSERT_EQ(said.status, success) << said.err;
+  EXPECT_LT(fs::file_size(fs::path(small) / "model.safetensors"),
+            fs::file_size(from / "model.safetensors") * 6 / 10);
+  const std::vector<std::string> words = {"attention", "kernel", "memory", "colonel"};
+  for (const std::string& word : words)
+    EXPECT_EQ(say({"pronounce", "--model", small, word}).out,
+              say({"pronounce", "--model", "pronounce-global", word}).out);
+  // Nothing is overwritten, and what has no weights is named.
+  EXPECT_EQ(say({"compress", "pronounce-global", "--out", small}).status, failure);
+  EXPECT_EQ(say({"compress", small, "--out", small + "2"}).status, failure);
+  EXPECT_FALSE(fs::exists(small + "2/model.safetensors"));
+  EXPECT_EQ(say({"compress", "no-such-model", "--out", small + "3"}).status, failure);
 }
 
 TEST(Models, OfAnotherFolderComeFirstAndNeedNoCard) {

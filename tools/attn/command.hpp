@@ -68,6 +68,7 @@ void add_train(CLI::App& app, Action& action);
 void add_eval(CLI::App& app, Action& action);
 void add_compare(CLI::App& app, Action& action);
 void add_models(CLI::App& app, Action& action);
+void add_compress(CLI::App& app, Action& action);
 void add_tasks(CLI::App& app, Action& action);
 
 struct ConformanceOptions {

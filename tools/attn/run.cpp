@@ -28,14 +28,48 @@
 
 namespace attn::tools {
 
+namespace {
+
+struct Command {
+  const char* name;
+  void (*add)(CLI::App& app, Action& action);
+};
+constexpr Command kCommands[] = {
+    {"tasks", add_tasks},
+    {"models", add_models},
+    {"compress", add_compress},
+    {"train", add_train},
+    {"eval", add_eval},
+    {"compare", add_compare},
+    {"data", add_data},
+    {"mechanisms", add_mechanisms},
+    {"gradcheck", add_gradcheck},
+    {"regress", add_regress},
+    {"lesson", add_lesson},
+    {"diagram", add_diagram},
+    {"map", add_map},
+    {"gallery", add_gallery},
+    {"explain", add_explain},
+    {"serve", add_serve},
+    {"score", add_score},
+    {"embed", add_embed},
+    {"transcribe", add_transcribe},
+};
+
+/// Whether the command `name` has a part in what begins with the word `asked`: describing the
+/// flags of all would be most of the time of a start.
+bool is_needed(std::string_view name, std::string_view asked) {
+  if (asked == "--version") return false;
+  return asked.empty() || asked.front() == '-' || asked == "completion" || asked == name;
+}
+
+}  // namespace
+
 std::vector<std::string> command_names() {
   std::vector<std::string> names;
   for (const tasks::Task* task : tasks::all_tasks()) names.push_back(task->name());
-  for (const char* name :
-       {"transcribe",  "tasks",      "models",     "train",   "eval",    "compare",
-        "data",        "mechanisms", "gradcheck",  "regress", "lesson",  "diagram",
-        "score",       "embed",      "map",        "gallery", "explain", "serve",
-        "conformance", "info",       "completion", "bench"})
+  for (const Command& command : kCommands) names.emplace_back(command.name);
+  for (const char* name : {"conformance", "info", "completion", "bench"})
     names.emplace_back(name);
   return names;
 }
@@ -154,25 +188,11 @@ int parsed(const std::vector<std::string>& arguments, const Streams& streams) {
   app.require_subcommand(0, 1);
 
   Action action;
-  for (const tasks::Task* task : tasks::all_tasks()) add_task(app, *task, action);
-  add_tasks(app, action);
-  add_models(app, action);
-  add_train(app, action);
-  add_eval(app, action);
-  add_compare(app, action);
-  add_data(app, action);
-  add_mechanisms(app, action);
-  add_gradcheck(app, action);
-  add_regress(app, action);
-  add_lesson(app, action);
-  add_diagram(app, action);
-  add_map(app, action);
-  add_gallery(app, action);
-  add_explain(app, action);
-  add_serve(app, action);
-  add_score(app, action);
-  add_embed(app, action);
-  add_transcribe(app, action);
+  const std::string asked = arguments.empty() ? "" : arguments.front();
+  for (const tasks::Task* task : tasks::all_tasks())
+    if (is_needed(task->name(), asked)) add_task(app, *task, action);
+  for (const Command& command : kCommands)
+    if (is_needed(command.name, asked)) command.add(app, action);
 
   ConformanceOptions cases;
   CLI::App* conform = app.add_subcommand(

@@ -49,4 +49,10 @@ struct LoadedState {
 LoadedState load_state(const std::filesystem::path& path, const Module& module,
                        const LoadOptions& options);
 
+/// Rewrites a saved state with 8 bits a weight: each matrix becomes whole numbers of one byte
+/// and a scale for each of its rows, NAME.scale; half of the file. What is small or no matrix
+/// stays as it is. load_state reads such files too, each weight to bf16's precision. A file
+/// that holds none to compress is an InvalidArgument.
+void compress_state(const std::filesystem::path& from, const std::filesystem::path& to);
+
 }  // namespace attn::nn
