@@ -147,7 +147,7 @@ Picture fitted(const Picture& picture, std::int64_t side) {
   const auto part = [&](std::int64_t extent) {
     return std::max<std::int64_t>(1, (extent * side + longest / 2) / longest);
   };
-  const Picture small = scaled(picture, part(picture.width), part(picture.height));
+  Picture small = scaled(picture, part(picture.width), part(picture.height));
   if (small.width == side && small.height == side) return small;
   const auto channels = static_cast<std::size_t>(picture.channels);
   const std::vector<std::uint8_t> rim = colour_of_rim(picture);

@@ -24,9 +24,9 @@ constexpr std::size_t kWordsNamed = 2;
 /// "phrases: shape 61 %, what 20 %", or "first look".
 std::string label_of(const std::string& level, const Question& question, const Answer& answer) {
   const auto at = answer.numbers.find(level + "_words");
-  if (at == answer.numbers.end()) return (level == "question" ? "laorder.reserve(question.words.size());
-st" : level) + " look";
+  if (at == answer.numbers.end()) return (level == "question" ? "last" : level) + " look";
   std::vector<std::size_t> order;
+  order.reserve(question.words.size());
   for (std::size_t i = 0; i < question.words.size(); ++i) order.push_back(i);
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return at->second[a] > at->second[b]; });
@@ -47,9 +47,9 @@ maps::Matrix grid_of(std::int64_t grid, std::vector<float> weights) {
 }
 
 std::vector<maps::Box> boxes_of(const Picture& picture, const std::vector<float>& weights) {
-  std::vector<maps::Box> weighweighed.reserve(boxes.size());
-ed;
   const std::vector<Box> boxes = regions_of(picture);
+  std::vector<maps::Box> weighed;
+  weighed.reserve(boxes.size());
   for (std::size_t i = 0; i < boxes.size(); ++i)
     weighed.push_back({static_cast<double>(boxes[i].x), static_cast<double>(boxes[i].y),
                        static_cast<double>(boxes[i].width),

@@ -168,7 +168,7 @@ class AnswerNetwork final : public Network {
     const std::vector<float> chances = numbers_of(softmax(answered.logits.to(DType::f32)));
     std::vector<Numbers> looks;
     looks.reserve(answered.looks.size());
-for (const Look& look : answered.looks)
+    for (const Look& look : answered.looks)
       looks.push_back(
           {look.level, numbers_of(look.places), numbers_of(look.words),
            look.words.defined() ? static_cast<std::size_t>(look.words.size(1)) : 0});

@@ -108,6 +108,7 @@ std::vector<Box> regions_of(const Picture& picture) {
          picture.channels, "; three channels are accepted");
   const Ground ground(picture);
   std::vector<bool> waits;
+  waits.reserve(static_cast<std::size_t>(picture.width * picture.height));
   for (std::int64_t pixel = 0; pixel < picture.width * picture.height; ++pixel)
     waits.push_back(ground.stands_out(pixel));
   std::vector<Thing> things;
@@ -123,6 +124,7 @@ std::vector<Box> regions_of(const Picture& picture) {
   join(things);
   if (things.size() > kMostRegions) things.erase(things.begin() + kMostRegions, things.end());
   std::vector<Box> boxes;
+  boxes.reserve(things.size());
   for (const Thing& thing : things)
     boxes.push_back(
         {"", thing.left, thing.top, thing.right - thing.left, thing.bottom - thing.top});

@@ -2,7 +2,6 @@
 
 #include "attn/tasks/task.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -13,7 +12,6 @@
 #include <sstream>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "attn/tasks/answer.hpp"
