@@ -1,9 +1,11 @@
 #include "tools/attn/chosen_model.hpp"
 
-#include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
+#include <system_error>
+#include <utility>
 
 #include "attn/core/error.hpp"
 #include "attn/files/printable.hpp"

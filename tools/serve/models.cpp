@@ -28,7 +28,7 @@ struct ServedModel::Later {
   std::function<std::unique_ptr<tasks::Model>()> read;
   std::mutex mutex{};
   std::atomic<bool> ready{false};
-  std::optional<tasks::Answerer> answerer{};
+  std::unique_ptr<const tasks::Answerer> answerer{};
 };
 
 ServedModel::ServedModel(std::string name, tasks::Answerer answerer)
@@ -36,7 +36,7 @@ ServedModel::ServedModel(std::string name, tasks::Answerer answerer)
       kind_(answerer.model().kind()),
       parameters_(answerer.model().module().parameter_count()),
       later_(std::make_shared<Later>()) {
-  later_->answerer = std::move(answerer);
+  later_->answerer = std::make_unique<const tasks::Answerer>(std::move(answerer));
   later_->ready = true;
 }
 
@@ -55,7 +55,8 @@ bool ServedModel::ready() const {
 
 const tasks::Answerer& ServedModel::answerer() const {
   const std::scoped_lock lock(later_->mutex);
-  if (!later_->answerer) later_->answerer.emplace(later_->read());
+  if (!later_->answerer)
+    later_->answerer = std::make_unique<const tasks::Answerer>(later_->read());
   later_->ready = true;
   return *later_->answerer;
 }

@@ -18,6 +18,7 @@
 #include "attn/core/error.hpp"
 #include "attn/files/printable.hpp"
 #include "attn/maps/map.hpp"
+#include "attn/models/steering.hpp"
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/task.hpp"
 #include "attn/tasks/transcribe/samples.hpp"
@@ -75,7 +76,9 @@ Reply reply_of(const Transcript& transcript, bool times, double seconds) {
 }
 
 const Table& segments_of(const Answer& answer) {
-  return std::get<Table>(*answer.output);
+  const auto* segments = answer.output ? std::get_if<Table>(&*answer.output) : nullptr;
+  if (segments == nullptr) fail("attn::tasks::transcribe: an answer without its segments");
+  return *segments;
 }
 
 /// To thousandths; a frame has 24 of a second.
