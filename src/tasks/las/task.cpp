@@ -309,7 +309,7 @@ Json LasTask::initial(const Json& asked) const {
             {"ctc", attention == "none" ? 1.0 : 0.4},
             {"search_ctc", attention == "none" ? 1.0 : 0.4},
             {"beam", 8},
-            {"dropout", 0.3},
+            {"dropout", 0.2},
             {"token_dropout", 0.1},
             {"spell_smoothing", 0.1},
             {"speed", 0.15},
@@ -322,8 +322,8 @@ Json LasTask::initial(const Json& asked) const {
 
 TrainingOptions LasTask::training(const Json&) const {
   return {.batch_tokens = 9000,
-          .rate = 2e-3,
-          .warm_up = 600,
+          .rate = 3e-3,
+          .warm_up = 300,
           .clip = 1.0,
           .decay = 0.01,
           .average = 0.999,
