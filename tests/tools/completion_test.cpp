@@ -30,13 +30,14 @@ TEST(Completion, OffersTheValuesOfFlagsAndNothingOfTheirChecks) {
 TEST(Completion, OffersModelsThatShipAndFolders) {
   const std::string bash = say({"completion", "bash"}).out;
   const std::string line = line_with(bash, " translate:--model)");
-  EXPECT_NE(line.find("compgen -d -W 'caption-hard "), std::string::npos) << line;
+  EXPECT_NE(line.find("compgen -d -W 'answer-shapes caption-hard "), std::string::npos) << line;
   EXPECT_NE(line.find(" translate "), std::string::npos) << line;
   EXPECT_EQ(line_with(bash, " embed:--model)"), "") << "no name of ours";
   EXPECT_EQ(line_with(bash, " train:--model)").find("caption-hard"), std::string::npos);
-  EXPECT_NE(say({"completion", "zsh"}).out.find("_alternative \"names:name:(caption-hard "),
+  EXPECT_NE(say({"completion", "zsh"})
+                .out.find("_alternative \"names:name:(answer-shapes caption-hard "),
             std::string::npos);
-  EXPECT_NE(say({"completion", "fish"}).out.find("-l model -r -a 'caption-hard "),
+  EXPECT_NE(say({"completion", "fish"}).out.find("-l model -r -a 'answer-shapes caption-hard "),
             std::string::npos);
 }
 

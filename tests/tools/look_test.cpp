@@ -20,8 +20,10 @@
 #include "tasks/caption/support.hpp"
 #include "tasks/look/scene.hpp"
 #include "tasks/paint/pixels.hpp"
+#include "tasks/pictures.hpp"
 #include "tasks/scratch.hpp"
 #include "tools/attn/command.hpp"
+#include "tools/attn/pictures.hpp"
 #include "tools/attn/png.hpp"
 #include "tools/say.hpp"
 #include "tools/serve/message.hpp"
@@ -127,7 +129,7 @@ TEST_F(PictureTasks, PaintWritesItsPicture) {
   const std::string folder = painter();
   const Said said = say({"paint", "--model", folder, "--class", "7", "--out", file("p.png")});
   ASSERT_EQ(said.status, success) << said.err;
-  EXPECT_EQ(read_png(file("p.png")).width, 28);
+  EXPECT_EQ(read_picture(file("p.png")).width, 28);
   const Said again = say({"paint", "--model", folder, "--class", "7"});
   EXPECT_EQ(said.out, again.out) << "a function of the seed";
   const Said other = say({"paint", "--model", folder, "--class", "7", "--seed", "2"});
@@ -136,9 +138,9 @@ TEST_F(PictureTasks, PaintWritesItsPicture) {
                  file("w.png"), "--map", file("m.json")})
                 .status,
             success);
-  const GreyPicture half = read_png(file("h.png"));
-  const GreyPicture whole = read_png(file("w.png"));
-  for (std::size_t i = 0; i < 20 * 28; ++i) ASSERT_EQ(half.pixels[i], whole.pixels[i]) << i;
+  const std::vector<std::uint8_t> half = tasks::grey_of(read_picture(file("h.png")));
+  const std::vector<std::uint8_t> whole = tasks::grey_of(read_picture(file("w.png")));
+  for (std::size_t i = 0; i < 20 * 28; ++i) ASSERT_EQ(half[i], whole[i]) << i;
   EXPECT_EQ(say({"paint", "--model", folder, "--class", "11"}).status, failure);
   EXPECT_EQ(say({"paint", "--model", folder, picture("a.png"), picture("b.png"), "--out",
                  file("w.png")})

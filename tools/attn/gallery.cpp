@@ -137,13 +137,27 @@ const std::vector<Figure>& figures() {
        "A digit was painted pixel by pixel. Each panel is one pixel (the box) and how much it "
        "weighed the places before it.",
        {"paint", "--class", "7", "--seed", "3"},
-        {}},
+       {}},
       {"a-question-and-a-picture",
-       "A question looks at a picture, look after look",
-       "Stacked attention (Yang et al., 2016) on a canvas of handwritten digits: the question "
-       "first finds the digit that it names, takes along what it saw there, and looks again, "
-       "now beside it. Places of 4 x 4 pixels are brighter the more they were looked at.",
-       {"answer", "--about", "digits", "--sample", "1"},
+       "A question looks at a picture on three levels",
+       "Parallel co-attention (Lu et al., 2016) on a drawing of easy-VQA: where the words, the "
+       "phrases and the whole of the question looked, with the words that counted most.",
+       {"answer", "--sample", "1"},
+       {}},
+      {"what-the-last-notes-looked-at",
+       "What the last notes looked at",
+       "A chorale that was composed by relative attention (Huang et al., 2018), a column a "
+       "quarter. Arcs lead from one of the last notes to those that it looked at most.",
+       {"compose", "--seed", "3", "--bars", "6"},
+       {}},
+      {"characters-in-a-sound",
+       "Where in a sound each character was heard",
+       "Location-aware attention (Chorowski et al., 2015): where the weights of the step "
+       "before "
+       "were is convolved and guides the next step, so that they run down the sound. A row is "
+       "a "
+       "character as it was written; a frame of the attention is 40 ms.",
+       {"transcribe", "--model", "las", "--sample", "1"},
        {}},
       {"hops-over-a-story",
        "A question looks at a story, hop by hop",

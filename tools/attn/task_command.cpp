@@ -567,7 +567,12 @@ std::vector<Question> with_wishes(std::vector<Question> questions, const TaskOpt
 std::vector<Question> sampled(const tasks::Task& task, const TaskOptions& options,
                               const Streams& streams) {
   nlohmann::json asked = nlohmann::json::object();
-  if (!options.variant.empty()) asked[task.card().variant_flag] = options.variant;
+  for (const tasks::Setting& setting : task.settings()) {
+    if (options.variant.empty() || setting.flag != task.card().variant_flag) continue;
+    std::string path = "/" + setting.member;
+    std::replace(path.begin(), path.end(), '.', '/');
+    asked[nlohmann::json::json_pointer(path)] = options.variant;
+  }
   std::vector<tasks::Example> samples =
       task.corpus(task.defaults(asked, nullptr).what, progress(streams)).test;
   samples.resize(std::min(samples.size(), static_cast<std::size_t>(options.samples)));

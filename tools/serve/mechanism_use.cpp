@@ -9,7 +9,6 @@
 namespace attn::serve {
 namespace {
 
-
 /// Sorted by name. Where a model is made of the blocks that a mechanism is an arrangement of,
 /// the symbol is the block's.
 constexpr MechanismUse kUses[] = {

@@ -195,16 +195,17 @@ std::vector<std::uint8_t> fit_picture(std::span<const std::uint8_t> grey, std::i
 }
 
 std::string picture_problem(const Picture& picture) {
-  if (picture.channels != 1)
-    return "has " + std::to_string(picture.channels) + " channels; grey is accepted";
+  if (picture.channels != 1 && picture.channels != 3)
+    return "has " + std::to_string(picture.channels) +
+           " channels; grey is accepted, and red, green and blue";
   const std::int64_t width = picture.width;
   const std::int64_t height = picture.height;
   if (width >= 1 && height >= 1 && width <= kMostPictureSide && height <= kMostPictureSide &&
-      picture.pixels.size() == static_cast<std::size_t>(width * height))
+      picture.pixels.size() == static_cast<std::size_t>(width * height * picture.channels))
     return "";
   return "is of " + std::to_string(width) + " x " + std::to_string(height) + " pixels with " +
          std::to_string(picture.pixels.size()) + " bytes; up to " +
-         std::to_string(kMostPictureSide) + " on a side are accepted, a byte each";
+         std::to_string(kMostPictureSide) + " on a side are accepted, a byte for each channel";
 }
 
 std::vector<std::uint8_t> fit_to_canvas(std::span<const std::uint8_t> grey, std::int64_t width,

@@ -33,6 +33,7 @@
 #include "tasks/fit_picture.hpp"
 #include "tasks/look/reader.hpp"
 #include "tasks/look/scene.hpp"
+#include "tasks/pictures.hpp"
 
 namespace attn::tasks::look {
 namespace {
@@ -125,7 +126,9 @@ class LookNetwork final : public Network {
     if (picture == nullptr) return "is missing; there is nothing to look at";
     if (std::string problem = picture_problem(*picture); !problem.empty()) return problem;
     if (input.find<Picture>(kScene) != nullptr) {
-      if (picture->width == scene_.side && picture->height == scene_.side) return "";
+      if (picture->channels == 1 && picture->width == scene_.side &&
+          picture->height == scene_.side)
+        return "";
       return "is no scene of " + std::to_string(scene_.side) + " x " +
              std::to_string(scene_.side) + " pixels";
     }
@@ -178,7 +181,7 @@ class LookNetwork final : public Network {
   Pixels scene_of(const Input& input) const {
     const Picture& picture = *picture_of(input);
     if (input.find<Picture>(kScene) != nullptr) return picture.pixels;
-    return fit_picture(picture.pixels, picture.width, picture.height,
+    return fit_picture(grey_of(picture), picture.width, picture.height,
                        {.side = scene_.side,
                         .least_thing = kLeastThing,
                         .largest_thing = kLargestThing,

@@ -37,6 +37,7 @@
 #include "tasks/fit_picture.hpp"
 #include "tasks/paint/decoder.hpp"
 #include "tasks/paint/pixels.hpp"
+#include "tasks/pictures.hpp"
 
 namespace attn::tasks::paint {
 namespace {
@@ -158,7 +159,7 @@ class PaintNetwork final : public Network {
                                           : "";
     if (std::string problem = picture_problem(*picture); !problem.empty()) return problem;
     if (input.find<Picture>(kFixed) != nullptr &&
-        (picture->width != kSide || picture->height != kSide))
+        (picture->channels != 1 || picture->width != kSide || picture->height != kSide))
       return "is not of " + std::to_string(kSide) + " x " + std::to_string(kSide) + " pixels";
     return "";
   }
@@ -256,7 +257,7 @@ class PaintNetwork final : public Network {
       known = kSide * static_cast<std::int64_t>(number_of(input, kRows, kDefaultRows));
       const Bits half =
           bits_of({kSide, kSide, 1,
-                   fit_picture(picture->pixels, picture->width, picture->height, kFit)});
+                   fit_picture(grey_of(*picture), picture->width, picture->height, kFit)});
       std::copy_n(half.begin(), known, bits.begin());
     }
     const double temperature = number_of(input, kTemperature, 1.0);
