@@ -47,7 +47,7 @@ pageTest('Keys draw, write digits and clear', async (page, server) => {
 }, { mockOnly: true });
 
 pageTest('Glimpses tell a digit and their path', async (page, server) => {
-  await page.locator('#draw').getByText('glimpses', { exact: true }).click();
+  await page.locator('#draw').getByRole('radio', { name: 'glimpses', exact: true }).check();
   await page.locator('.pad').focus();
   await page.keyboard.press('7');
   await page.locator('#draw .answer').waitFor();
