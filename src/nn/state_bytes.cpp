@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "attn/core/dtype.hpp"

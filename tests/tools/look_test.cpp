@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "attn/tasks/caption/canvas.hpp"
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/learner.hpp"
 #include "attn/tasks/task.hpp"
@@ -65,7 +66,8 @@ class PictureTasks : public testing::Test {
                  {{"dim", 8}, {"layers", 1}, {"heads", 2}, {"feed_forward", 8}});
   }
   std::string picture(const std::string& name) const {
-    const auto pixels = tasks::toy::digits().at(4);
+    const tasks::Digits digits = tasks::toy::digits();
+    const auto pixels = digits.at(4);
     write_png(file(name), std::vector<std::uint8_t>(pixels.begin(), pixels.end()), 28, 28);
     return file(name);
   }

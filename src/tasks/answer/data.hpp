@@ -5,7 +5,6 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -14,6 +13,7 @@
 #include "attn/tasks/caption/canvas.hpp"
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/fetch/prepared.hpp"
+#include "attn/tasks/value.hpp"
 
 namespace attn::tasks::vqa {
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "attn/tasks/answer.hpp"
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/task.hpp"
 #include "tasks/compose/notation.hpp"
@@ -69,6 +70,7 @@ std::vector<const std::string*> texts_of(const std::vector<Example>& examples,
                                          std::vector<Input>& inputs) {
   inputs.reserve(examples.size());
   std::vector<const std::string*> texts;
+  texts.reserve(examples.size());
   for (const Example& example : examples) inputs.push_back(example.input());
   for (const Input& input : inputs) texts.push_back(piece_text(input));
   return texts;

@@ -4,9 +4,9 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cstddef>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/fetch/prepared.hpp"

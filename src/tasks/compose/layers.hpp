@@ -4,6 +4,7 @@
 
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

@@ -17,7 +17,6 @@
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/learner.hpp"
-#include "attn/tasks/value.hpp"
 #include "attn/tensor/ops/index.hpp"
 #include "attn/tensor/ops/loss.hpp"
 #include "attn/tensor/ops/normalise.hpp"

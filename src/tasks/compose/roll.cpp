@@ -7,6 +7,7 @@
 #include <numeric>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "attn/maps/map.hpp"

@@ -5,7 +5,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <vector>
 

@@ -3,7 +3,6 @@
 
 #include "attn/tasks/task.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -11,7 +10,6 @@
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "attn/files/printable.hpp"
@@ -199,6 +197,7 @@ class ComposeTask final : public NetworkTask {
     // NOLINTNEXTLINE(performance-inefficient-vector-operation)
     for (const Example& example : corpus.train) inputs.push_back(example.input());
     std::vector<const std::string*> texts;
+    texts.reserve(inputs.size());
     for (const Input& input : inputs) texts.push_back(compose::piece_text(input));
     Lexicon lexicon;
     lexicon.facts =

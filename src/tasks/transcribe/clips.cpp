@@ -2,6 +2,7 @@
 
 #include "tasks/transcribe/clips.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>

@@ -11,19 +11,16 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "attn/core/error.hpp"
-#include "attn/files/json.hpp"
 #include "attn/maps/base64.hpp"
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/fetch/prepared.hpp"
-#include "attn/tasks/learner.hpp"
 #include "attn/tasks/scores.hpp"
-#include "attn/tasks/training_run.hpp"
 #include "attn/tasks/transcribe/samples.hpp"
 #include "attn/tasks/transcribe/transcript.hpp"
 #include "attn/tasks/transcribe/word_errors.hpp"

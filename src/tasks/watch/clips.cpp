@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -223,7 +224,9 @@ Corpus clip_corpus(std::int64_t fold, const Say& say) {
   Corpus corpus;
   corpus.name = "animations of Battle for Wesnoth 1.16, fold " + std::to_string(fold);
   for (Example& clip : fetched_clips(say)) {
-    const std::int64_t own = fold_of(parse_series(clip.id)->unit);
+    const std::optional<SeriesName> series = parse_series(clip.id);
+    if (!series) fail("attn::tasks::watch: ", files::in_quotes(clip.id), " names no animation");
+    const std::int64_t own = fold_of(series->unit);
     std::vector<Example>& part = own == fold           ? corpus.test
                                  : own == fold % 5 + 1 ? corpus.development
                                                        : corpus.train;

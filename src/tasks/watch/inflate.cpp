@@ -1,6 +1,5 @@
 #include "tasks/watch/inflate.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>

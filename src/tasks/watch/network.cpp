@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,11 +18,17 @@
 #include "attn/files/json.hpp"
 #include "attn/files/printable.hpp"
 #include "attn/maps/map.hpp"
+#include "attn/nn/conv.hpp"
+#include "attn/nn/dropout.hpp"
 #include "attn/nn/init.hpp"
+#include "attn/nn/linear.hpp"
+#include "attn/nn/mechanisms/vision/non_local_block.hpp"
+#include "attn/nn/norm.hpp"
 #include "attn/tasks/answer.hpp"
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/learner.hpp"
 #include "attn/tasks/value.hpp"
+#include "attn/tensor/attend.hpp"
 #include "attn/tensor/ops/conv.hpp"
 #include "attn/tensor/ops/loss.hpp"
 #include "attn/tensor/ops/normalise.hpp"
@@ -212,6 +217,7 @@ Learner::Lesson WatchNetwork::loss(std::span<const Example* const> batch) const 
     answers.push_back(at - labels_.begin());
   }
   std::vector<const Frames*> all;
+  all.reserve(clips.size());
   for (const Frames& clip : clips) all.push_back(&clip);
   const Tensor logits = see(tensor_of(all), false).logits;
   const auto count = static_cast<std::int64_t>(batch.size());
@@ -248,6 +254,7 @@ std::vector<Reply> WatchNetwork::answer(std::span<const Input> inputs, const Cho
          inputs.subspan(replies.size(), std::min(kAtOnce, inputs.size() - replies.size())))
       clips.push_back(seen_frames(*frames_of(input)));
     std::vector<const Frames*> all;
+    all.reserve(clips.size());
     for (const Frames& clip : clips) all.push_back(&clip);
     const auto chances = softmax(see(tensor_of(all), false).logits).to_vector<float>();
     for (std::size_t row = 0; row < clips.size(); ++row) {

@@ -23,6 +23,7 @@
 #include "attn/tasks/corpus.hpp"
 #include "attn/tasks/learner.hpp"
 #include "attn/tasks/network.hpp"
+#include "attn/tasks/value.hpp"
 #include "attn/tensor/tensor.hpp"
 
 namespace attn::tasks::watch {

@@ -107,8 +107,8 @@ class SpriteReader {
       if (filter > 4) fail<FileError>(where_, ": a line has the filter ", filter);
       for (std::size_t x = 0; x < row; ++x) {
         const int left = x >= step ? line[x - step] : 0;
-        const int above = y > 0 ? line[x - (row + 1)] : 0;
-        const int corner = y > 0 && x >= step ? line[x - step - (row + 1)] : 0;
+        const int above = y > 0 ? *(line + x - (row + 1)) : 0;
+        const int corner = y > 0 && x >= step ? *(line + (x - step) - (row + 1)) : 0;
         const int added = filter == 1   ? left
                           : filter == 2 ? above
                           : filter == 3 ? (left + above) / 2
