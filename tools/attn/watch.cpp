@@ -14,7 +14,6 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <system_error>
-#include <utility>
 #include <variant>
 #include <vector>
 
