@@ -151,7 +151,8 @@ TEST_F(PictureTasks, PaintWritesItsPicture) {
 }
 
 TEST_F(PictureTasks, AreServed) {
-  const auto pixels = tasks::toy::digits().at(4);
+  const tasks::Digits digits = tasks::toy::digits();
+  const auto pixels = digits.at(4);
   const nlohmann::json picture =
       tasks::json_of(tasks::Value(tasks::Picture{28, 28, 1, {pixels.begin(), pixels.end()}}));
   const auto looked = served("look", looker(), {{"picture", picture}}, 200);
