@@ -283,8 +283,10 @@ int gallery(const GalleryOptions& options, const Streams& streams) {
     for (const Picture& picture : figure.pictures()) {
       const std::string file = picture.name + "." + options.format;
       std::vector<std::string> arguments = picture.command;
-      arguments.insert(arguments.end(), {"--map", (folder / file).string(), "--device",
-                                         std::string(name_of(options.device))});
+      arguments.insert(arguments.end(), {"--map", (folder / file).string()});
+      // The CPU is what every command takes by itself; some know nothing else.
+      if (options.device != Device::cpu)
+        arguments.insert(arguments.end(), {"--device", std::string(name_of(options.device))});
       if (run(arguments, streams) != success) {
         fmt::print(streams.err, "attn: {} could not be drawn\n", picture.name);
         status = failure;
